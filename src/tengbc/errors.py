@@ -1,0 +1,45 @@
+"""Every error of the package: one sentence that says what, why and what to do."""
+
+
+class TengbcError(Exception):
+    """Base of all errors raised on purpose; `exit_code` is what the command line returns."""
+
+    exit_code = 1
+
+
+class UsageError(TengbcError, ValueError):
+    """An option, a name or an argument that cannot be right."""
+
+    exit_code = 2
+
+
+class ProblemError(UsageError):
+    """A problem statement that contradicts itself, such as a boundary without a condition."""
+
+
+class OutsideError(UsageError):
+    """A value was asked for outside the domain or outside the solved times."""
+
+
+class NonFiniteError(TengbcError):
+    """A function returned NaN or infinity; names the function, the time and the point."""
+
+    exit_code = 3
+
+
+class DivergedError(TengbcError):
+    """The march left every reasonable bound."""
+
+    exit_code = 3
+
+
+class ToleranceError(TengbcError):
+    """The requested tolerance was not reached."""
+
+    exit_code = 6
+
+
+class OutputError(TengbcError, OSError):
+    """A file or directory could not be read or written."""
+
+    exit_code = 5
