@@ -1,0 +1,29 @@
+"""What every test shares: float64, the `long` marker, and repeatable property tests."""
+
+import jax
+import pytest
+from hypothesis import settings
+
+jax.config.update("jax_enable_x64", True)
+
+# Compilation makes the first example slow, so no deadline; `make test` draws the same examples
+# every time, a long run draws new ones.
+settings.register_profile("short", deadline=None, derandomize=True, max_examples=25)
+settings.register_profile("long", deadline=None, max_examples=200)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--long", action="store_true", help="also run the tests marked `long`")
+
+
+def pytest_configure(config):
+    settings.load_profile("long" if config.getoption("--long") else "short")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--long"):
+        return
+    skip = pytest.mark.skip(reason="long: runs with --long (make test-long)")
+    for item in items:
+        if item.get_closest_marker("long"):
+            item.add_marker(skip)
