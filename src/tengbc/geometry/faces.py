@@ -1,0 +1,93 @@
+"""Smooth pieces of a boundary, and points on a chain of them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from tengbc.geometry import grids, quadrature
+
+
+@dataclass(frozen=True, eq=False)
+class Face:
+    """A smooth piece of boundary as the image of the unit cube [0, 1]^(d−1).
+
+    `place(s) → (x, normal)` preserves the measure, so any rule for the cube serves the face:
+    `uniform(n) → s` is the regular one, `gauss(order) → (s, weights of sum one)` the accurate one.
+    """
+
+    measure: float
+    place: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+    uniform: Callable[[int], np.ndarray]
+    gauss: Callable[[int], tuple[np.ndarray, np.ndarray]]
+
+
+def flat(corner: np.ndarray, sides: np.ndarray, normal: np.ndarray) -> Face:
+    """The image of corner + s·sides, sides orthogonal: a point, an edge or a face of a box."""
+    extents = [float(extent) for extent in np.linalg.norm(sides, axis=1)]
+    measure = prod(extents)
+
+    def place(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return corner + s @ sides, np.tile(normal, (len(s), 1))
+
+    def uniform(n: int) -> np.ndarray:
+        counts = grids.counts_for(n, extents, measure)
+        return grids.cell_centres(np.zeros(len(counts)), np.ones(len(counts)), counts)
+
+    def gauss(order: int) -> tuple[np.ndarray, np.ndarray]:
+        return quadrature.product([quadrature.interval(order)] * len(extents))
+
+    return Face(measure, place, uniform, gauss)
+
+
+def split(
+    fraction: Float[np.ndarray, " n"], measures: Float[np.ndarray, " k"]
+) -> tuple[Int[np.ndarray, " n"], Float[np.ndarray, " n"]]:
+    """Which of k pieces a fraction of their total falls in, and the fraction of that piece."""
+    ends = np.cumsum(measures) / np.sum(measures)
+    index = np.searchsorted(ends[:-1], fraction, side="right")
+    starts = np.concatenate([[0.0], ends[:-1]])
+    return index, np.clip((fraction - starts[index]) / (ends - starts)[index], 0.0, 1.0)
+
+
+def equispaced(n: int, measures: Float[np.ndarray, " k"]) -> Float[np.ndarray, "n 1"]:
+    """n equispaced fractions of a chain of edges, cell-centred unless that would hit a corner.
+
+    A corner has no normal. Where a centred point would meet one, all points move along by the part
+    of a cell that keeps them farthest from every corner.
+    """
+    corners = (np.cumsum(measures)[:-1] / np.sum(measures) * n) % 1.0
+    phases = np.concatenate([[0.5], (np.arange(32) + 0.5) / 32])
+    apart = np.abs((phases[:, None] - corners + 0.5) % 1.0 - 0.5).min(axis=1, initial=0.5)
+    phase = 0.5 if apart[0] > 1e-3 else phases[np.argmax(apart)]
+    return ((np.arange(n) + phase) / n)[:, None]
+
+
+def uniform(faces: Sequence[Face], n: int) -> Float[np.ndarray, "n s"]:
+    """Regular parameters for a whole segment; n exactly on curves, about n on surfaces."""
+    if len(faces) == 1:
+        return faces[0].uniform(n)
+    return equispaced(n, np.array([face.measure for face in faces]))
+
+
+def place(
+    faces: Sequence[Face], s: Float[np.ndarray, "n s"]
+) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "n d"]]:
+    """Points and normals of a whole segment; the first parameter runs along its faces."""
+    if len(faces) == 1:
+        return faces[0].place(s)
+    index, local = split(s[:, 0], np.array([face.measure for face in faces]))
+    s = np.concatenate([local[:, None], s[:, 1:]], axis=1)
+    order = np.argsort(index, kind="stable")
+    used, starts = np.unique(index[order], return_index=True)
+    parts = [
+        faces[face].place(s[rows])
+        for face, rows in zip(used, np.split(order, starts[1:]), strict=True)
+    ]
+    back = np.argsort(order)
+    return (
+        np.concatenate([x for x, _ in parts])[back],
+        np.concatenate([normal for _, normal in parts])[back],
+    )
