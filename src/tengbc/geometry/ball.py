@@ -1,0 +1,80 @@
+"""The ball in three dimensions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from tengbc.geometry import checks, quadrature, sequences
+from tengbc.geometry.domain import Domain
+from tengbc.geometry.faces import Face
+
+
+@final
+@dataclass(frozen=True)
+class Ball(Domain):
+    """|x − center| < radius in three dimensions with the segment "sphere"."""
+
+    radius: float = 1.0  # pyright: ignore[reportIncompatibleMethodOverride]
+    center: Sequence[float] = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", checks.positive(self.radius, "radius"))
+        object.__setattr__(self, "center", checks.vector(self.center, "center", dim=3))
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        return ("sphere",)
+
+    @property
+    def measure(self) -> float:
+        return 4 / 3 * np.pi * self.radius**3
+
+    @property
+    def bounds(self) -> tuple[Float[np.ndarray, " 3"], Float[np.ndarray, " 3"]]:
+        center = np.array(self.center)
+        return center - self.radius, center + self.radius
+
+    def _inside(self, x: Float[np.ndarray, "n 3"], margin: float) -> Bool[np.ndarray, " n"]:
+        return np.linalg.norm(x - self.center, axis=1) <= self.radius + margin
+
+    def _spread(self, u: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 3"]:
+        return self.center + self.radius * np.cbrt(u[:, :1]) * _direction(u[:, 1:])
+
+    def _covering(self, n: int, seed: int) -> Float[np.ndarray, "n 3"]:
+        return self._spread(sequences.low_discrepancy(n, 3, seed))
+
+    def _gauss(self, order: int) -> tuple[Float[np.ndarray, "n 3"], Float[np.ndarray, " n"]]:
+        # Degree order + 2 in r, for the factor r² of dx = r² dr dσ.
+        s, weights = quadrature.product([quadrature.interval(order + 2), *_sphere(order)])
+        x = self.center + self.radius * s[:, :1] * _direction(s[:, 1:])
+        return x, weights * s[:, 0] ** 2 * 4 * np.pi * self.radius**3
+
+    def _faces(self, segment: str) -> tuple[Face, ...]:
+        def place(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            normal = _direction(s)
+            return self.center + self.radius * normal, normal
+
+        def uniform(n: int) -> np.ndarray:
+            """The Fibonacci spiral: equal steps in height, golden angle in longitude."""
+            k = np.arange(n)
+            return np.stack([(k + 0.5) / n, k * (np.sqrt(5) - 1) / 2 % 1.0], axis=1)
+
+        def gauss(order: int) -> tuple[np.ndarray, np.ndarray]:
+            return quadrature.product(_sphere(order))
+
+        return (Face(4 * np.pi * self.radius**2, place, uniform, gauss),)
+
+
+def _direction(s: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "n 3"]:
+    """The unit square onto the unit sphere, preserving area: height 2s₁ − 1, longitude 2π·s₂."""
+    height, longitude = 2 * s[:, 0] - 1, 2 * np.pi * s[:, 1]
+    distance = 2 * np.sqrt(s[:, 0] * (1 - s[:, 0]))  # from the axis
+    return np.stack([distance * np.cos(longitude), distance * np.sin(longitude), height], axis=1)
+
+
+def _sphere(order: int) -> list[quadrature.Rule]:
+    """The product rule of the sphere, exact for polynomials of degree `order`."""
+    return [quadrature.interval(order), quadrature.circle(order)]
