@@ -1,0 +1,141 @@
+"""The polygon, with holes if wanted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from tengbc.errors import ProblemError
+from tengbc.geometry import checks, rings, sequences, triangles
+from tengbc.geometry.domain import Domain
+from tengbc.geometry.faces import Face
+from tengbc.geometry.rejection import rejection
+
+# shapely is imported where it is used, so that the other domains do not wait for it.
+
+THIN = 0.05  # a polygon that fills less of its bounding box is not sampled by rejection
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Polygon(Domain):
+    """The area enclosed by `vertices`, in either orientation, less the `holes`.
+
+    Segments are edge0, edge1, … (edge k starts at vertex k) and hole0, hole1, … (one for each
+    ring). `names` renames the outer edges; edges of the same name form one segment.
+    """
+
+    vertices: Sequence[Sequence[float]]
+    holes: Sequence[Sequence[Sequence[float]]] = ()
+    names: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        vertices = rings.ring(self.vertices, "Polygon")
+        holes = tuple(
+            rings.ring(hole, f"hole{index}")
+            for index, hole in enumerate(checks.sequence(self.holes, "holes"))
+        )
+        reserved = [f"hole{index}" for index in range(len(holes))]
+        names = rings.edge_names(self.names, len(vertices), reserved)
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "holes", holes)
+        object.__setattr__(self, "names", names)
+        import shapely
+
+        if not self._shape.is_valid:
+            # shapely says what is wrong and, in brackets and our shifted coordinates, where.
+            reason = shapely.is_valid_reason(self._shape).split("[")[0].lower()
+            raise ProblemError(
+                f"The polygon is not valid ({reason}); its edges must not cross, and its holes "
+                "must lie inside it and apart from each other."
+            )
+
+    def __repr__(self) -> str:
+        return f"Polygon(vertices={len(self.vertices)}, holes={len(self.holes)})"
+
+    @cached_property
+    def _origin(self) -> Float[np.ndarray, " 2"]:
+        """A reference point: shapely works relative to it, precise wherever the polygon lies."""
+        return np.array(self.vertices[0])
+
+    @cached_property
+    def _shape(self) -> Any:
+        import shapely
+
+        shape = shapely.Polygon(
+            np.array(self.vertices) - self._origin,
+            [np.array(hole) - self._origin for hole in self.holes],
+        )
+        shapely.prepare(shape)
+        return shape
+
+    @cached_property
+    def _rim(self) -> Any:
+        import shapely
+
+        rim = self._shape.boundary
+        shapely.prepare(rim)
+        return rim
+
+    @cached_property
+    def _triangles(self) -> Float[np.ndarray, "t 3 2"]:
+        import shapely
+
+        parts = shapely.get_parts(shapely.constrained_delaunay_triangles(self._shape))
+        return shapely.get_coordinates(parts).reshape(-1, 4, 2)[:, :3]
+
+    @cached_property
+    def _chains(self) -> dict[str, tuple[Face, ...]]:
+        """The edges of each segment."""
+        chains: dict[str, tuple[Face, ...]] = {}
+        outline = rings.edges(self.vertices, 1.0)  # pyright: ignore[reportArgumentType]
+        for name, edge in zip(self.names or (), outline, strict=True):
+            chains[name] = (*chains.get(name, ()), edge)
+        for index, hole in enumerate(self.holes):
+            chains[f"hole{index}"] = tuple(rings.edges(hole, -1.0))  # pyright: ignore[reportArgumentType]
+        return chains
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        return tuple(self._chains)
+
+    @property
+    def measure(self) -> float:
+        return float(self._shape.area)
+
+    @property
+    def bounds(self) -> tuple[Float[np.ndarray, " 2"], Float[np.ndarray, " 2"]]:
+        corners = np.array(self.vertices)
+        return corners.min(axis=0), corners.max(axis=0)
+
+    def _inside(self, x: Float[np.ndarray, "n 2"], margin: float) -> Bool[np.ndarray, " n"]:
+        import shapely
+
+        x = x - self._origin
+        inside = shapely.contains_xy(self._shape, x[:, 0], x[:, 1])
+        # What is left to decide lies near the edges: outside if margin ≥ 0, else inside.
+        open_question = ~inside if margin >= 0 else inside.copy()
+        near = shapely.dwithin(self._rim, shapely.points(x[open_question]), abs(margin))
+        inside[open_question] = near if margin >= 0 else ~near
+        return inside
+
+    def _spread(self, u: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "n 2"]:
+        return self._origin + triangles.spread(self._triangles, u)
+
+    def _covering(self, n: int, seed: int) -> Float[np.ndarray, "n 2"]:
+        lower, upper = self.bounds
+        share = self.measure / float(np.prod(upper - lower))
+        if share < THIN:
+            return self._spread(sequences.low_discrepancy(n, 2, seed))
+        margin = self._margin(1e-12)
+        return rejection(lambda x: self._inside(x, -margin), lower, upper, share, n, seed)
+
+    def _gauss(self, order: int) -> tuple[Float[np.ndarray, "n 2"], Float[np.ndarray, " n"]]:
+        x, weights = triangles.gauss(self._triangles, order)
+        return self._origin + x, weights
+
+    def _faces(self, segment: str) -> tuple[Face, ...]:
+        return self._chains[segment]
