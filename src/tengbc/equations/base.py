@@ -1,0 +1,55 @@
+"""What an equation is, and how equations add up."""
+
+import abc
+from collections.abc import Iterable
+
+import equinox as eqx
+
+from tengbc.types import Field, Point, Time, Value
+
+
+class AbstractEquation(eqx.Module):
+    """∂ₜu = L(u, x, t): the right-hand side, pointwise, for a scalar field or a system.
+
+    A new equation is one class with `rhs` and `formula`. Equations add: `Heat(0.1) + Source(f)`.
+    """
+
+    @abc.abstractmethod
+    def rhs(self, u: Field, x: Point, t: Time) -> Value:
+        """L(u, x, t) at one point x, with u the field at time t."""
+
+    @property
+    @abc.abstractmethod
+    def formula(self) -> str:
+        """The right-hand side as text."""
+
+    @property
+    def terms(self) -> tuple["AbstractEquation", ...]:
+        """Parts that add up to `rhs`, for schemes that treat them differently."""
+        return (self,)
+
+    def __add__(self, other: "AbstractEquation") -> "Sum":
+        return Sum((self, other)) if isinstance(other, AbstractEquation) else NotImplemented
+
+
+class Sum(AbstractEquation):
+    """∂ₜu = L₁(u, x, t) + L₂(u, x, t) + …"""
+
+    parts: tuple[AbstractEquation, ...]
+
+    def rhs(self, u: Field, x: Point, t: Time) -> Value:
+        first, *others = (part.rhs(u, x, t) for part in self.parts)
+        return sum(others, start=first)
+
+    @property
+    def formula(self) -> str:
+        return join_terms(part.formula for part in self.parts)
+
+    @property
+    def terms(self) -> tuple[AbstractEquation, ...]:
+        return tuple(term for part in self.parts for term in part.terms)
+
+
+def join_terms(formulas: Iterable[str]) -> str:
+    """Formulas as one sum, a leading minus becoming a difference."""
+    return " + ".join(formulas).replace("+ −", "− ")

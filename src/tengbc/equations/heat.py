@@ -1,0 +1,26 @@
+"""Heat conduction."""
+
+from tengbc.coefficient import Coefficient, CoefficientLike, coefficient
+from tengbc.equations.base import AbstractEquation
+from tengbc.fields import laplacian
+from tengbc.types import Field, Point, Time, Value
+
+
+class Heat(AbstractEquation):
+    """∂ₜu = κ ∇²u.
+
+    κ is a number, a function of x or a function of (x, t); for a system also one number per
+    component. A κ that varies stands before the Laplacian; for ∇·(κ∇u) write an `Equation`.
+    """
+
+    kappa: Coefficient
+
+    def __init__(self, kappa: CoefficientLike):
+        self.kappa = coefficient(kappa, "kappa")
+
+    def rhs(self, u: Field, x: Point, t: Time) -> Value:
+        return self.kappa(x, t) * laplacian(u)(x)
+
+    @property
+    def formula(self) -> str:
+        return f"{self.kappa.text('κ')}·∇²u"

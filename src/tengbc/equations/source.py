@@ -1,0 +1,21 @@
+"""A source term, to be added to an equation."""
+
+from tengbc.coefficient import Coefficient, CoefficientLike, coefficient
+from tengbc.equations.base import AbstractEquation
+from tengbc.types import Field, Point, Time, Value
+
+
+class Source(AbstractEquation):
+    """∂ₜu = f, with f a number or a function of x or (x, t): `Heat(0.1) + Source(f)`."""
+
+    f: Coefficient
+
+    def __init__(self, f: CoefficientLike):
+        self.f = coefficient(f, "the source f")
+
+    def rhs(self, u: Field, x: Point, t: Time) -> Value:
+        return self.f(x, t)
+
+    @property
+    def formula(self) -> str:
+        return self.f.text("f")
