@@ -1,0 +1,24 @@
+"""What a boundary condition is."""
+
+import abc
+
+import equinox as eqx
+
+from tengbc.types import Field, Point, Time, Value
+
+
+class AbstractCondition(eqx.Module):
+    """g(u, x, n, t) = 0 on a boundary segment.
+
+    A new condition is one class with `residual` and `formula`. The fit makes g small together with
+    the misfit in the interior; g may be nonlinear in u, because only its linearisation is used.
+    """
+
+    @abc.abstractmethod
+    def residual(self, u: Field, x: Point, normal: Point, t: Time) -> Value:
+        """g at one boundary point x with outward unit normal, a scalar or a vector."""
+
+    @property
+    @abc.abstractmethod
+    def formula(self) -> str:
+        """The condition as text, such as "u = 0"."""
