@@ -1,0 +1,39 @@
+"""Evaluate a pointwise function at one point or many, in float64."""
+
+from collections.abc import Callable
+
+import jax
+import numpy as np
+from jaxtyping import Float
+
+from tengbc.errors import UsageError
+from tengbc.types import Time, Value
+
+
+class Evaluator:
+    """A pointwise jax.numpy function of (x, t) for one point (d,) or many (n, d).
+
+    Works in float64 whatever precision JAX is set to, leaves that setting alone, returns NumPy.
+    """
+
+    def __init__(self, function: Callable[..., Value], dim: int):
+        self.dim = dim
+        self._at_points = jax.jit(jax.vmap(function, in_axes=(0, None)))
+
+    def __call__(self, x, t: Time) -> Float[np.ndarray, "..."]:
+        points = as_points(x, self.dim)
+        many = points.ndim == 2
+        with jax.enable_x64(True):
+            values = self._at_points(points if many else points[None], float(t))
+        return np.asarray(values if many else values[0], dtype=np.float64)
+
+
+def as_points(x, dim: int) -> Float[np.ndarray, "..."]:
+    """One point (d,) or many (n, d) as float64; anything else is an error."""
+    points = np.asarray(x, dtype=np.float64)
+    if points.ndim not in (1, 2) or points.shape[-1] != dim:
+        raise UsageError(
+            f"Points have shape {points.shape}, but in dimension {dim} one point has shape "
+            f"({dim},) and n points have shape (n, {dim}); reshape them."
+        )
+    return points

@@ -1,0 +1,152 @@
+"""A problem: domain, equation, one condition per boundary segment, initial values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from tengbc.coefficient import Coefficient, CoefficientLike, check_arguments, coefficient
+from tengbc.conditions import AbstractCondition, Condition
+from tengbc.equations import AbstractEquation, Equation
+from tengbc.errors import ProblemError, UsageError
+from tengbc.pointwise import Evaluator
+from tengbc.reference import Reference
+from tengbc.shapes import field_shape
+from tengbc.types import Point, Time, Value
+
+if TYPE_CHECKING:
+    from tengbc.geometry.domain import Domain
+
+
+class Problem:
+    """∂ₜu = L(u, x, t) in a domain, a condition on each boundary segment, u(x, 0) given.
+
+    **Arguments:**
+
+    - `domain`: a domain; its `segments` name the parts of the boundary.
+    - `equation`: an equation, or a function of (u, x, t) that gives its right-hand side.
+    - `conditions`: for each segment a condition, or a residual function of (u, x, normal, t).
+    - `initial`: u(x, 0), a function of x, a number, or for a system one number per component.
+    - `exact`: the solution as a function of (x, t), if known; `reference`: stored values, if not.
+    - `name`: a short name. `t_end`: the final time, if the problem has a natural one.
+
+    All functions are pointwise jax.numpy code.
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        equation: AbstractEquation | Callable[..., Value],
+        conditions: Mapping[str, AbstractCondition | Callable[..., Value]],
+        initial: CoefficientLike,
+        exact: Callable[[Point, Time], Value] | None = None,
+        name: str = "",
+        t_end: int | float | None = None,
+        reference: Reference | None = None,
+    ):
+        self.domain = domain
+        self.equation = _as_equation(equation)
+        self.conditions = _as_conditions(conditions, domain.segments)
+        self._initial = _as_initial(initial)
+        if exact is not None:
+            check_arguments(exact, "exact", "x, t")
+        self.exact_function = exact
+        self.reference = reference
+        self.name = name
+        if t_end is not None and not (math.isfinite(t_end) and t_end > 0):
+            raise ProblemError(f"t_end is {t_end}, but it must be positive and finite; change it.")
+        self.t_end = t_end
+        self.shape = field_shape(self)
+        self._evaluate_initial = Evaluator(self._initial, domain.dim)
+        self._evaluate_exact = None if exact is None else Evaluator(exact, domain.dim)
+
+    @property
+    def components(self) -> int:
+        """0 for a scalar field (values of shape ()), m for a system (values of shape (m,))."""
+        return self.shape[0] if self.shape else 0
+
+    def initial_function(self, x: Point) -> Value:
+        """u(x, 0) at one point, as jax.numpy code."""
+        return self._initial(x, 0.0)
+
+    def initial(self, x) -> Float[np.ndarray, "..."]:
+        """u(x, 0) in float64, at one point (d,) or many (n, d)."""
+        return self._evaluate_initial(x, 0.0)
+
+    def exact(self, x, t: Time) -> Float[np.ndarray, "..."]:
+        """The exact solution u(x, t) in float64, at one point (d,) or many (n, d)."""
+        if self._evaluate_exact is None:
+            instead = (
+                "its .reference holds values." if self.reference else "pass exact=… to Problem."
+            )
+            raise UsageError(
+                f"The problem {self.name or 'at hand'} has no exact solution as a formula; "
+                f"{instead}"
+            )
+        return self._evaluate_exact(x, t)
+
+    def explain(self) -> str:
+        """The problem in words and formulas, as it was understood."""
+        kind = f"system of {self.components}" if self.components else "scalar field"
+        given = self._initial.text("a function of x").removesuffix("(x)")
+        lines = [
+            ("problem", self.name or "(no name)"),
+            ("equation", f"∂ₜu = {self.equation.formula}    ({kind})"),
+            ("domain", self.domain.describe()),
+            *((f"on {segment}", law.formula) for segment, law in self.conditions.items()),
+            ("initial", f"u(x, 0) = {given}"),
+            ("t_end", "not set" if self.t_end is None else f"{self.t_end:g}"),
+            ("solution", self._solution_text()),
+        ]
+        if any("∂ₙ" in law.formula for law in self.conditions.values()):
+            lines.append(("", "∂ₙ is the derivative along the outward unit normal"))
+        width = max(len(label) for label, _ in lines)
+        return "\n".join(f"{label:<{width}}  {text}" for label, text in lines)
+
+    def _solution_text(self) -> str:
+        if self.exact_function is not None:
+            return "exact solution known"
+        if self.reference is not None:
+            times = self.reference.times
+            return f"reference values at {times.size} times up to t = {times[-1]:g}"
+        return "not known"
+
+
+def _as_equation(equation: AbstractEquation | Callable[..., Value]) -> AbstractEquation:
+    return equation if isinstance(equation, AbstractEquation) else Equation(equation)
+
+
+def _as_conditions(
+    conditions: Mapping[str, AbstractCondition | Callable[..., Value]], segments: tuple[str, ...]
+) -> Mapping[str, AbstractCondition]:
+    """One condition per segment, in the domain's order; raises with the names that do not match."""
+    missing = [segment for segment in segments if segment not in conditions]
+    unknown = [segment for segment in conditions if segment not in segments]
+    if missing or unknown:
+        wrong = [f"no condition for {', '.join(missing)}"] if missing else []
+        wrong += (
+            [f"a condition for {', '.join(map(str, unknown))}, not a segment"] if unknown else []
+        )
+        raise ProblemError(
+            f"The conditions do not match the boundary ({' and '.join(wrong)}); "
+            f"the domain's segments are: {', '.join(segments) or 'none'}."
+        )
+    return MappingProxyType({segment: _as_condition(conditions[segment]) for segment in segments})
+
+
+def _as_condition(law: AbstractCondition | Callable[..., Value]) -> AbstractCondition:
+    return law if isinstance(law, AbstractCondition) else Condition(law)
+
+
+def _as_initial(initial: CoefficientLike) -> Coefficient:
+    function = coefficient(initial, "initial")
+    if function.time_dependent:
+        raise ProblemError(
+            "initial takes (x, t), but u(x, 0) does not depend on time; write it as lambda x: …"
+        )
+    return function

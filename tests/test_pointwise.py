@@ -1,0 +1,33 @@
+"""Pointwise functions evaluated at one point or many, always in float64."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tengbc.errors import UsageError
+from tengbc.pointwise import Evaluator, as_points
+
+
+def test_one_point_or_many():
+    evaluate = Evaluator(lambda x, t: x[0] + 10 * x[1] + t, 2)
+    assert evaluate([1.0, 2.0], 0.5).shape == ()
+    assert evaluate([1.0, 2.0], 0.5) == 21.5
+    np.testing.assert_array_equal(evaluate([[1, 2], [3, 4]], 0), [21.0, 43.0])
+    assert evaluate(np.zeros((0, 2)), 0.0).shape == (0,)
+
+
+def test_systems_keep_their_components_last():
+    evaluate = Evaluator(lambda x, t: jnp.stack([x[0], -x[0], t]), 1)
+    np.testing.assert_array_equal(evaluate([2.0], 1.0), [2.0, -2.0, 1.0])
+    assert evaluate(np.zeros((5, 1)), 0.0).shape == (5, 3)
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (4, 3), (2, 2, 2), (2, 1)])
+def test_other_shapes_are_refused(shape):
+    with pytest.raises(UsageError, match=r"\(2,\) and n points have shape \(n, 2\)"):
+        as_points(np.zeros(shape), 2)
+
+
+def test_many_points_of_a_line_need_two_axes():
+    with pytest.raises(UsageError, match=r"\(n, 1\)"):
+        as_points(np.zeros(5), 1)
