@@ -39,7 +39,7 @@ def divergence(u: Field) -> Callable[[Point], Value]:
     """∇·u = Σᵢ ∂ᵢuᵢ of a vector field u: ℝᵈ → ℝᵈ."""
 
     def at(x: Point) -> Value:
-        jacobian = gradient(u)(x)
+        jacobian = jnp.asarray(gradient(u)(x))
         if jacobian.ndim != 2 or jacobian.shape[0] != jacobian.shape[1]:
             raise UsageError(
                 f"The divergence needs a vector field with as many components as dimensions, but "
