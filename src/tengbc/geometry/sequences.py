@@ -1,7 +1,7 @@
 """Points of the open unit cube: random, and evenly spread (low-discrepancy)."""
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 # Keeps a point off the faces of the cube, so that its image lies strictly inside the domain.
 EDGE = 1e-12
@@ -18,14 +18,37 @@ def shift(seed: int, dim: int) -> Float[np.ndarray, " d"]:
 
 
 def low_discrepancy(n: int, dim: int, seed: int, start: int = 0) -> Float[np.ndarray, "n d"]:
-    """The additive sequence R_d: u_k = frac(½ + shift + k·(φ⁻¹, φ⁻², …)), φ^(d+1) = φ + 1.
+    """Points start + 1 … start + n of an evenly spread sequence, shifted by the seed.
 
-    It generalises the golden ratio, so every n gives an even cover, not only powers of two.
-    `start` skips the first points.
+    On a line and in the plane the additive sequence has the most even gaps; from three dimensions
+    on some of its coordinates are nearly dependent, and Halton's sequence takes over.
     """
+    index = np.arange(start + 1, start + n + 1)
+    points = _additive(index, dim) if dim < 3 else _halton(index, dim)
+    return np.clip((points + shift(seed, dim)) % 1.0, EDGE, 1 - EDGE)
+
+
+def _additive(index: Int[np.ndarray, " n"], dim: int) -> Float[np.ndarray, "n d"]:
+    """u_k = ½ + k·(φ⁻¹, φ⁻², …) with φ^(d+1) = φ + 1, the golden ratio for d = 1."""
     ratio = 2.0
-    for _ in range(64):  # a contraction for dim ≥ 1: machine precision well before 64 rounds
+    for _ in range(64):  # a contraction for d ≥ 1: machine precision well before 64 rounds
         ratio = (1 + ratio) ** (1 / (dim + 1))
-    step = ratio ** -np.arange(1.0, dim + 1)
-    k = np.arange(start, start + n)[:, None]
-    return np.clip((0.5 + shift(seed, dim) + k * step) % 1.0, EDGE, 1 - EDGE)
+    return 0.5 + index[:, None] * ratio ** -np.arange(1.0, dim + 1)
+
+
+def _halton(index: Int[np.ndarray, " n"], dim: int) -> Float[np.ndarray, "n d"]:
+    """Coordinate j mirrors the digits of k in the j-th prime base p: Σᵢ digitᵢ·p⁻ⁱ⁻¹."""
+    primes: list[int] = []
+    while len(primes) < dim:
+        candidate = primes[-1] + 1 if primes else 2
+        while any(candidate % prime == 0 for prime in primes):
+            candidate += 1
+        primes.append(candidate)
+    points = np.zeros((len(index), dim))
+    for axis, prime in enumerate(primes):
+        rest, place = index.copy(), 1.0
+        while rest.any():
+            place /= prime
+            rest, digit = np.divmod(rest, prime)
+            points[:, axis] += place * digit
+    return points
