@@ -5,6 +5,7 @@ from typing import ClassVar, final
 
 import numpy as np
 from jaxtyping import Bool, Float
+from numpy.typing import ArrayLike
 
 from tengbc.errors import UsageError
 from tengbc.geometry import checks, faces, grids, sequences
@@ -148,12 +149,12 @@ class Domain(abc.ABC):
         return float(sum(face.measure for face in self._segment(segment)))
 
     @final
-    def contains(self, x: Float[Array, "n d"], tolerance: float = 1e-12) -> Bool[Array, " n"]:
-        """Which points lie in the closed domain, up to `tolerance` times its size; NaN never."""
-        x = checks.coordinates(x, self.dim)
-        known = np.isfinite(x).all(axis=1)
-        inside = np.zeros(len(x), dtype=bool)
-        inside[known] = self._inside(x[known], self._margin(tolerance))
+    def contains(self, x: ArrayLike, tolerance: float = 1e-12) -> Bool[Array, " n"]:
+        """Which points (n, d) lie in the closed domain, up to `tolerance` × its size; NaN never."""
+        points = checks.coordinates(x, self.dim)
+        known = np.isfinite(points).all(axis=1)
+        inside = np.zeros(len(points), dtype=bool)
+        inside[known] = self._inside(points[known], self._margin(tolerance))
         return inside
 
     @final

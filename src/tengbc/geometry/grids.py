@@ -10,7 +10,7 @@ from tengbc.errors import UsageError
 MOST_NUMBERS = 50_000_000  # 400 MB
 
 
-def tensor(axes: Sequence[Float[np.ndarray, " m"]]) -> Float[np.ndarray, "n d"]:
+def tensor(axes: Sequence[Float[np.ndarray, " _"]]) -> Float[np.ndarray, "n d"]:
     """All combinations of the axes' values, the last axis running fastest."""
     total = len(axes) * float(np.prod([float(len(axis)) for axis in axes]))
     if total > MOST_NUMBERS:

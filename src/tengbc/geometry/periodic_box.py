@@ -7,6 +7,7 @@ from typing import ClassVar, final
 
 import numpy as np
 from jaxtyping import Bool, Float
+from numpy.typing import ArrayLike
 
 from tengbc.geometry import checks, quadrature, sequences
 from tengbc.geometry.domain import Domain
@@ -43,11 +44,10 @@ class PeriodicBox(Domain):
     def bounds(self) -> tuple[Float[np.ndarray, " d"], Float[np.ndarray, " d"]]:
         return np.array(self.lower), np.array(self.upper)
 
-    def wrap(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+    def wrap(self, x: ArrayLike) -> Float[np.ndarray, "n d"]:
         """The same points inside the box: lower + (x − lower) mod (upper − lower)."""
         lower, upper = self.bounds
-        x = checks.coordinates(x, self.dim)
-        wrapped = lower + (x - lower) % (upper - lower)
+        wrapped = lower + (checks.coordinates(x, self.dim) - lower) % (upper - lower)
         # Rounding takes a point just below `lower` to `upper`, which is the place `lower`.
         return np.where(wrapped >= upper, lower, wrapped)
 

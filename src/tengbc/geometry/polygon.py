@@ -16,7 +16,10 @@ from tengbc.geometry.rejection import rejection
 
 # shapely is imported where it is used, so that the other domains do not wait for it.
 
-THIN = 0.05  # a polygon that fills less of its bounding box is not sampled by rejection
+THIN = 0.02  # a polygon that fills less of its bounding box is not sampled by rejection
+
+
+Ring = Sequence[Sequence[float]] | np.ndarray
 
 
 @final
@@ -28,8 +31,8 @@ class Polygon(Domain):
     ring). `names` renames the outer edges; edges of the same name form one segment.
     """
 
-    vertices: Sequence[Sequence[float]]
-    holes: Sequence[Sequence[Sequence[float]]] = ()
+    vertices: Ring
+    holes: Sequence[Ring] = ()
     names: Sequence[str] | None = None
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from tengbc.geometry import grids
 
-Rule = tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]
+Rule = tuple[Float[np.ndarray, " _"], Float[np.ndarray, " _"]]  # nodes and weights
 
 
 @cache
