@@ -1,0 +1,1 @@
+"""tengbc: march a neural network through time, boundary conditions included, error stated."""

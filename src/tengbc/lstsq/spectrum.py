@@ -1,0 +1,118 @@
+"""A least-squares problem in its singular directions: one factorisation serves every cut-off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.linalg as sla
+from jaxtyping import Float
+
+from tengbc.lstsq.result import LeastSquaresResult
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """min ‖b − Ax‖ with A = UΣVᵀ: singular values, V, the coefficients Uᵀb, and what is left.
+
+    `scale_matrix` and `scale_right` were divided out of A and b beforehand, so that squares neither
+    overflow nor vanish.
+    """
+
+    singular: Float[Array, " k"]
+    directions: Float[Array, "n k"]
+    coefficients: Float[Array, " k"]
+    outside: float
+    scale_matrix: float = 1.0
+    scale_right: float = 1.0
+
+    def solve(self, cutoff: float) -> LeastSquaresResult:
+        """Drop the singular values below `cutoff` times the largest."""
+        largest = self.singular[0] if self.singular.size else 0.0
+        rank = int(np.count_nonzero(self.singular > cutoff * largest)) if largest > 0 else 0
+        kept, lost = self.coefficients[:rank], self.coefficients[rank:]
+        ratio = self.scale_right / self.scale_matrix
+        return LeastSquaresResult(
+            x=self.directions[:, :rank] @ (kept / self.singular[:rank]) * ratio,
+            rank=rank,
+            condition=float(largest / self.singular[rank - 1]) if rank else 1.0,
+            residual=float(np.hypot(np.linalg.norm(lost), self.outside)) * self.scale_right,
+        )
+
+
+def spectrum(
+    transposed: Float[Array, "n m"], b: Float[Array, " m"], method: str = "svd"
+) -> Spectrum:
+    """Factor Aᵀ, given row by row as its n columns; `transposed` is used as work space.
+
+    method "svd": QR of [A | b], then the SVD of its small triangular factor. "gram": the
+    eigenvalues of AᵀA, about three times faster; singular values below 1e-7 of the largest are lost
+    in round-off, so it suits cut-offs above that.
+    """
+    transposed, scale_matrix = _scaled(transposed)
+    b, scale_right = _scaled(b)
+    if jax.default_backend() != "cpu":
+        parts = _by_xla(transposed, b)
+    elif method == "gram":
+        parts = _by_gram(transposed, b)
+    else:
+        parts = _by_qr_and_svd(transposed, b)
+    return Spectrum(*parts, scale_matrix, scale_right)
+
+
+def _scaled(array: Array) -> tuple[Array, float]:
+    """The array divided by a power of two near its largest entry, which costs no digits."""
+    largest = float(np.max(np.abs(array), initial=0.0))
+    # Within a comfortable range squares are safe, and the copy is saved.
+    if largest == 0.0 or 1e-60 < largest < 1e60:
+        return array, 1.0
+    scale = 2.0 ** float(np.clip(np.frexp(largest)[1], -1000, 1000))
+    return array / scale, scale
+
+
+def _by_qr_and_svd(transposed: Array, b: Array):
+    """Never forms Q and never squares the condition number."""
+    n, m = transposed.shape
+    stacked = np.empty((n + 1, m))
+    stacked[:n], stacked[n] = transposed, b
+    workspace = int(sla.lapack.dgeqrf_lwork(m, n + 1)[0])
+    # The transpose of a C-ordered array is what Fortran wants: no copy is made here.
+    factor = sla.lapack.dgeqrf(stacked.T, lwork=workspace, overwrite_a=1)[0]
+    triangle = np.triu(factor[: min(m, n + 1)])
+    k = min(m, n)
+    left, singular, right = _svd(triangle[:k, :n])
+    coefficients = left.T @ triangle[:k, n]
+    outside = abs(float(triangle[n, n])) if m > n else 0.0
+    return singular, right.T, coefficients, outside
+
+
+def _svd(matrix: Array) -> tuple[Array, Array, Array]:
+    try:
+        return sla.svd(matrix, full_matrices=False, check_finite=False)
+    except np.linalg.LinAlgError:  # divide and conquer may fail to converge; QR iteration does not
+        return sla.svd(matrix, full_matrices=False, check_finite=False, lapack_driver="gesvd")
+
+
+def _by_gram(transposed: Array, b: Array):
+    gram = transposed @ transposed.T
+    values, vectors = sla.eigh(gram, driver="evd", check_finite=False, overwrite_a=True)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    # Eigenvalues below round-off of the largest say nothing.
+    known = int(np.count_nonzero(values > 1e-15 * max(values[0], 0.0)))
+    singular, directions = np.sqrt(values[:known]), vectors[:, :known]
+    coefficients = (directions.T @ (transposed @ b)) / singular
+    outside = float(np.sqrt(max(b @ b - coefficients @ coefficients, 0.0)))
+    return singular, directions, coefficients, outside
+
+
+def _by_xla(transposed: Array, b: Array):
+    """The same on an accelerator, where moving the matrix to the host would cost more."""
+    with jax.enable_x64(True):
+        left, singular, right = jnp.linalg.svd(jnp.asarray(transposed).T, full_matrices=False)
+        coefficients = left.T @ b
+        outside = jnp.linalg.norm(b - left @ coefficients)
+    return np.asarray(singular), np.asarray(right).T, np.asarray(coefficients), float(outside)

@@ -1,0 +1,90 @@
+"""Hidden layers a ↦ σ(Wa + b), any number and widths, behind an optional periodic embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Float, Int
+
+from tengbc.networks.activations import activation
+from tengbc.networks.body import AbstractBody
+from tengbc.networks.embedding import PeriodicEmbedding
+from tengbc.types import Point
+
+
+class Dense(eqx.Module):
+    """One affine map z = Wa + b."""
+
+    weight: Float[Array, "out in"]
+    bias: Float[Array, " out"]
+
+
+class DenseLayers(AbstractBody):
+    """φ(x) = σ(W_k … σ(W₁ e(x) + b₁) … + b_k), e being the periodic embedding or the identity."""
+
+    embedding: PeriodicEmbedding | None
+    layers: tuple[Dense, ...]
+    activation: str = eqx.field(static=True, default="tanh")
+
+    def __call__(self, x: Point) -> Float[Array, " n"]:
+        sigma = activation(self.activation)
+        a = x if self.embedding is None else self.embedding(x)
+        for layer in self.layers:
+            a = sigma(layer.weight @ a + layer.bias)
+        return a
+
+    @property
+    def width(self) -> int:
+        return self.layers[-1].bias.size
+
+    @property
+    def signal_count(self) -> int:
+        embedded = 0 if self.embedding is None else self.embedding.signal_count
+        return embedded + sum(layer.bias.size for layer in self.layers)
+
+    def trace(self, x: Point, taps: Float[Array, " s"]):
+        sigma = activation(self.activation)
+        place, a, activations = 0, jnp.asarray(x), []
+        if self.embedding is not None:
+            place = self.embedding.signal_count
+            a, activations = self.embedding.trace(x, taps[:place])
+        for layer in self.layers:
+            activations.append(a)
+            a = sigma(layer.weight @ a + layer.bias + taps[place : place + layer.bias.size])
+            place += layer.bias.size
+        return a, activations
+
+    def layout(self) -> tuple[Int[np.ndarray, " p"], Int[np.ndarray, " p"]]:
+        signals, activations, place, start = [], [], 0, 1
+        if self.embedding is not None:
+            signal, product = self.embedding.layout()
+            signals.append(signal)
+            activations.append(product)
+            place, start = self.embedding.signal_count, 1 + self.embedding.activation_count
+        for layer in self.layers:
+            rows, columns = np.indices(layer.weight.shape)
+            signals += [place + rows.ravel(), place + np.arange(layer.bias.size)]
+            activations += [start + columns.ravel(), np.zeros(layer.bias.size, dtype=int)]
+            place, start = place + layer.bias.size, start + layer.weight.shape[1]
+        return np.concatenate(signals), np.concatenate(activations)
+
+
+def dense_layers(
+    inputs: int,
+    widths: Sequence[int],
+    rng: np.random.Generator,
+    *,
+    embedding: PeriodicEmbedding | None = None,
+    activation: str = "tanh",
+) -> DenseLayers:
+    """Layers with normal weights of variance 1/inputs, so that activations keep their size."""
+    sizes = [inputs if embedding is None else embedding.width, *widths]
+    layers = tuple(
+        Dense(rng.normal(size=(after, before)) / np.sqrt(before), rng.normal(size=after) * 0.3)
+        for before, after in zip(sizes[:-1], sizes[1:], strict=True)
+    )
+    return DenseLayers(embedding, layers, activation)

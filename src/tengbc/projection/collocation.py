@@ -1,0 +1,199 @@
+"""A problem on points: everything that schemes and projections ask about u_θ there.
+
+Interior and boundary rows are of one kind. An interior row asks u = target, a boundary row asks
+g(u) = a·u + b·∂ₙu − v = 0; with (a, b, v) = (1, 0, target) they coincide. Each is scaled by the
+square root of its point's weight, so the 2-norm over all rows *is* the L² norm over the closed
+domain, and there are no other weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float, Int
+
+from tengbc.errors import NonFiniteError
+from tengbc.geometry.points import BoundaryPoints, Points
+from tengbc.networks import Network, Parameters
+from tengbc.problem import Problem
+
+Array = np.ndarray
+CHUNK = 4096
+"""Points handled at once where intermediate results are many times larger than the outcome."""
+
+
+class Collocation:
+    """The rows of a problem on given points, for networks of one architecture."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        network: Network,
+        interior: Points,
+        boundary: Sequence[BoundaryPoints],
+    ):
+        self.problem, self.interior, self.boundary = problem, interior, tuple(boundary)
+        self.parameters = Parameters(network)
+        self.signal_of, self.activation_of = network.layout()
+        self.components = problem.components or 1
+        self.interior_rows = len(interior) * self.components
+        self._compile()
+        # Boundary rows may have any number of components; one evaluation tells.
+        counts = [g.size for g in self.boundary_residual(self.parameters.start, 0.0, check=False)]
+        self.boundary_rows = sum(counts)
+        self.scale = np.sqrt(
+            np.concatenate(
+                [np.repeat(interior.w, self.components)]
+                + [
+                    np.repeat(points.w, count // len(points))
+                    for points, count in zip(self.boundary, counts, strict=True)
+                ]
+            )
+        )
+
+    @property
+    def rows(self) -> int:
+        """Interior and boundary rows together."""
+        return self.interior_rows + self.boundary_rows
+
+    # What a field is and does on the points.
+
+    def values(self, theta: Float[Array, " p"]) -> Float[Array, "n m"]:
+        """u_θ at the interior points."""
+        return self._on_points(self._values, theta, self.interior.x)
+
+    def rates(self, theta: Float[Array, " p"], t: float) -> Float[Array, "n m"]:
+        """L(u_θ) at the interior points: the equation's right-hand side at time t."""
+        rates = self._on_points(self._rates, theta, self.interior.x, t)
+        check_finite("The equation's right-hand side", rates, self.interior.x, t)
+        return rates
+
+    def boundary_residual(
+        self, theta: Float[Array, " p"], t: float, check: bool = True
+    ) -> list[Float[Array, "n k"]]:
+        """g(u_θ) on each boundary segment at time t, in the order of `boundary`."""
+        with jax.enable_x64(True):
+            found = [
+                np.asarray(function(theta, points.x, points.normal, t))
+                for function, points in zip(self._conditions, self.boundary, strict=True)
+            ]
+        for points, g in zip(self.boundary, found, strict=True):
+            if check:
+                check_finite(f"The condition on {points.segment}", g, points.x, t)
+        return found
+
+    # The least-squares problem min ‖r − Jδ‖.
+
+    def residual(
+        self, theta: Float[Array, " p"], target: Float[Array, "n m"], t: float
+    ) -> Float[Array, " r"]:
+        """r = (target − u, −g), scaled: what a change of θ has to make up for."""
+        inside = (target - self.values(theta)).ravel()
+        outside = [-g.ravel() for g in self.boundary_residual(theta, t)]
+        return self.scale * np.concatenate([inside, *outside])
+
+    def columns(
+        self, theta: Float[Array, " p"], t: float, active: Int[Array, " k"]
+    ) -> Float[Array, "k r"]:
+        """The active columns of J = ∂(u, g)/∂θ, scaled, one per row of the result.
+
+        Interior entries are products of a signal and an activation, and only those asked for are
+        formed; the few boundary rows go through reverse mode, whatever the condition is.
+        """
+        result = np.empty((len(active), self.rows))
+        signal_of, activation_of = self.signal_of[active], self.activation_of[active]
+        m = self.components
+        for start in range(0, len(self.interior), CHUNK):
+            chunk = self.interior.x[start : start + CHUNK]
+            with jax.enable_x64(True):
+                activations, signals = map(np.asarray, self._traces(theta, chunk))
+            left = activations[activation_of]
+            left *= self.scale[start * m : (start + len(chunk)) * m : m]
+            for component in range(m):
+                rows = slice(start * m + component, (start + len(chunk)) * m, m)
+                np.multiply(left, signals[component][signal_of], out=result[:, rows])
+        place = self.interior_rows
+        for function, points in zip(self._condition_columns, self.boundary, strict=True):
+            with jax.enable_x64(True):
+                block = np.asarray(function(theta, points.x, points.normal, t, active))
+            block = block.reshape(len(active), -1)
+            rows = slice(place, place + block.shape[1])
+            result[:, rows] = block * self.scale[rows]
+            place = rows.stop
+        return result
+
+    # Compiled once; θ, points and time are arguments, so nothing is compiled again later.
+
+    def _compile(self) -> None:
+        equation, network = self.problem.equation, self.parameters.network
+        components = self.components
+
+        def value(theta, x):
+            return jnp.reshape(network(theta)(x), components)
+
+        def rate(theta, x, t):
+            return jnp.reshape(equation.rhs(network(theta), x, t), components)
+
+        def trace(theta, x):
+            _, activations, signals = network(theta).trace(x)
+            return activations, signals
+
+        self._values = _over_points(value, 0)
+        self._rates = _over_points(rate, 1)
+        # Points run along the last axis: one activation at all points is then one stretch of memory.
+        self._traces = jax.jit(jax.vmap(trace, in_axes=(None, 0), out_axes=(1, 2)))
+        self._conditions, self._condition_columns = [], []
+        for points in self.boundary:
+            residual = self.problem.conditions[points.segment].residual
+
+            def g(theta, x, normal, t, residual=residual):
+                return jnp.atleast_1d(residual(network(theta), x, normal, t))
+
+            self._conditions.append(jax.jit(jax.vmap(g, in_axes=(None, 0, 0, None))))
+            self._condition_columns.append(jax.jit(_reverse_columns(g)))
+
+    def _on_points(self, function: Callable, theta: Array, x: Array, *arguments: float) -> Array:
+        with jax.enable_x64(True):
+            return np.asarray(function(theta, x, *arguments))
+
+
+def _over_points(function: Callable, extra: int) -> Callable:
+    """A function of (θ, x, …) at all points, in chunks where there are many."""
+    none = (None,) * extra
+
+    def at_points(theta, x, *arguments):
+        if len(x) <= 2 * CHUNK:
+            return jax.vmap(function, in_axes=(None, 0, *none))(theta, x, *arguments)
+        return jax.lax.map(lambda y: function(theta, y, *arguments), x, batch_size=CHUNK)
+
+    return jax.jit(at_points)
+
+
+def _reverse_columns(g: Callable) -> Callable:
+    """Active columns of ∂g/∂θ at all points of a segment, shape (active, points, components)."""
+
+    def columns(theta, x, normal, t, active):
+        def at_point(arguments):
+            return jax.jacrev(g)(theta, *arguments, t)[:, active].T
+
+        # All of θ's derivatives exist for 64 points at a time, the active ones for all.
+        found = jax.lax.map(at_point, (x, normal), batch_size=64)
+        return jnp.moveaxis(found, 0, 1)
+
+    return columns
+
+
+def check_finite(what: str, values: Array, x: Array, t: float) -> None:
+    """Stop at the first NaN or infinity, naming the function, the time and the point."""
+    finite = np.isfinite(values)
+    if finite.all():
+        return
+    point = x[np.flatnonzero(~finite.reshape(len(x), -1).all(axis=1))[0]]
+    where = ", ".join(f"{coordinate:.6g}" for coordinate in point)
+    raise NonFiniteError(
+        f"{what} is not finite at t = {t:.6g}, x = ({where}); the state before it is kept, so check "
+        f"that function there, or take a smaller time step if the run was diverging."
+    )

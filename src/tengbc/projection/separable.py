@@ -1,0 +1,141 @@
+"""The separable projection: the head is solved exactly, the body takes damped steps.
+
+u_θ is linear in its head, so for a given body the best head is one linear least-squares solve.
+Eliminating it (variable projection: Golub & Pereyra, in Kaufman's form) leaves a problem for the
+body alone, whose Jacobian is J_body with the span of the features projected out:
+
+    Φ = ∂(u, g)/∂head = QR,   J' = J_body − Q(QᵀJ_body),   δ = argmin ‖r − J'δ‖² + λ‖δ‖²
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg as sla
+from jaxtyping import Float
+
+from tengbc.projection.collocation import Collocation
+from tengbc.projection.stats import Fit
+from tengbc.projection.subset import draw_subset
+
+Array = np.ndarray
+SMALLEST_DAMPING = 1e-13
+"""Relative to the mean square of the columns; below it the damped matrix is numerically singular."""
+
+
+@dataclass(frozen=True)
+class SeparableProjection:
+    """Head exactly, then damped Gauss–Newton steps of the body until nothing more is gained.
+
+    Stops when the residual is below `tolerance` times the target's norm, when `patience`
+    iterations gained less than `gain` of it, or after `iterations`. `subset` limits the body
+    columns of one step (None: all).
+    """
+
+    iterations: int = 200
+    subset: int | None = None
+    tolerance: float = 1e-13
+    patience: int = 20
+    gain: float = 0.05
+    cutoff: float = 1e-13
+    damping: float = 1e-2
+
+    def fit(
+        self,
+        theta: Float[Array, " p"],
+        collocation: Collocation,
+        target: Float[Array, "n m"],
+        t: float,
+        key: tuple[int, ...],
+        first: bool = False,
+        progress=None,
+    ) -> Fit:
+        """Make u_θ the target inside and g(u_θ) zero on the boundary, at time t."""
+        head = np.arange(len(theta))[collocation.parameters.head]
+        start = float(np.linalg.norm(collocation.residual(theta, target, t)))
+        goal = self.tolerance * float(np.linalg.norm(collocation.scale[: target.size] * target.ravel()))
+        state = _solve_head(theta, collocation, target, t, head, self.cutoff)
+        damping, sizes, rejected = self.damping, [state.size], 0
+        for iteration in range(self.iterations if head[0] else 0):
+            if state.size <= goal or self._stagnates(sizes):
+                break
+            body = draw_subset(head[0], self.subset or head[0], (*key, iteration))
+            columns = collocation.columns(state.theta, t, body)
+            columns -= (columns @ state.q) @ state.q.T
+            normal = _DampedNormalEquations(columns, state.residual)
+            for _ in range(12):
+                step, predicted = normal.solve(damping)
+                trial = state.theta.copy()
+                trial[body] += step
+                found = _solve_head(trial, collocation, target, t, head, self.cutoff)
+                if found.size < state.size:
+                    break
+                rejected, damping = rejected + 1, damping * 4
+            else:
+                break
+            # How much of the promised decrease came true decides the next damping.
+            truth = (state.size - found.size) / max(state.size - predicted, 1e-300)
+            damping *= 0.2 if truth > 0.7 else 0.5 if truth > 0.3 else 1.5
+            damping = max(damping, SMALLEST_DAMPING)
+            state = found
+            sizes.append(state.size)
+            if progress is not None:
+                progress(iteration, state.size)
+        return Fit(
+            state.theta, state.size, start, state.rank, state.condition, len(sizes) - 1, rejected
+        )
+
+    def _stagnates(self, sizes: list[float]) -> bool:
+        return len(sizes) > self.patience and sizes[-1] > (1 - self.gain) * sizes[-1 - self.patience]
+
+
+@dataclass(frozen=True)
+class _Solved:
+    """θ with the best head for its body; q spans what the head can reach."""
+
+    theta: Float[Array, " p"]
+    residual: Float[Array, " r"]
+    size: float
+    q: Float[Array, "r k"]
+    rank: int
+    condition: float
+
+
+def _solve_head(theta, collocation: Collocation, target, t, head, cutoff: float) -> _Solved:
+    """The change of the head that minimises the residual, singular values cut at `cutoff`.
+
+    Conditions that are not linear in u are linearised: the head's step is then a Gauss–Newton step.
+    """
+    residual = collocation.residual(theta, target, t)
+    q, r = sla.qr(collocation.columns(theta, t, head).T, mode="economic", check_finite=False)
+    left, singular, right = sla.svd(r, check_finite=False)
+    rank = max(1, int(np.count_nonzero(singular > cutoff * singular[0])))
+    span = q @ left[:, :rank]
+    theta = theta.copy()
+    theta[head] += right[:rank].T @ ((span.T @ residual) / singular[:rank])
+    residual = collocation.residual(theta, target, t)
+    condition = float(singular[0] / singular[rank - 1])
+    return _Solved(theta, residual, float(np.linalg.norm(residual)), span, rank, condition)
+
+
+class _DampedNormalEquations:
+    """min ‖r − Jδ‖² + λ‖δ‖² for several λ, in the smaller of parameter and sample space."""
+
+    def __init__(self, columns: Float[Array, "p r"], residual: Float[Array, " r"]):
+        self.columns, self.residual = columns, residual
+        self.few_parameters = columns.shape[0] <= columns.shape[1]
+        self.gram = columns @ columns.T if self.few_parameters else columns.T @ columns
+        self.unit = float(np.trace(self.gram)) / len(self.gram)
+
+    def solve(self, damping: float) -> tuple[Float[Array, " p"], float]:
+        """The step for λ = damping · mean diagonal, and the residual it promises."""
+        matrix = self.gram.copy()
+        matrix[np.diag_indices_from(matrix)] += damping * self.unit
+        factor = sla.cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        if self.few_parameters:
+            step = sla.cho_solve(factor, self.columns @ self.residual, check_finite=False)
+        else:
+            step = self.columns @ sla.cho_solve(factor, self.residual, check_finite=False)
+        promised = float(np.linalg.norm(self.residual - step @ self.columns))
+        return step, promised

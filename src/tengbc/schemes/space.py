@@ -1,0 +1,53 @@
+"""What a scheme needs to know of the space its solution lives in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from jaxtyping import Float
+
+from tengbc.projection import Collocation, Fit
+
+Array = np.ndarray
+
+
+class Space(Protocol):
+    """Functions u_θ known at fixed points, the equation there, and the way back to a θ."""
+
+    def values(self, theta: Float[Array, " p"]) -> Float[Array, "n m"]:
+        """u_θ at the points."""
+        ...
+
+    def rates(self, theta: Float[Array, " p"], t: float) -> Float[Array, "n m"]:
+        """L(u_θ) at the points."""
+        ...
+
+    def project(
+        self,
+        theta: Float[Array, " p"],
+        target: Float[Array, "n m"],
+        t: float,
+        key: tuple[int, ...],
+        first: bool = False,
+    ) -> Fit:
+        """The θ whose function is the target inside and meets the conditions of time t."""
+        ...
+
+
+@dataclass(frozen=True)
+class NetworkSpace:
+    """All parameters of a network, changed by a projection."""
+
+    collocation: Collocation
+    projection: object
+
+    def values(self, theta: Float[Array, " p"]) -> Float[Array, "n m"]:
+        return self.collocation.values(theta)
+
+    def rates(self, theta: Float[Array, " p"], t: float) -> Float[Array, "n m"]:
+        return self.collocation.rates(theta, t)
+
+    def project(self, theta, target, t, key, first=False) -> Fit:
+        return self.projection.fit(theta, self.collocation, target, t, key, first)  # type: ignore[attr-defined]
