@@ -85,6 +85,10 @@ class Collocation:
                 check_finite(f"The condition on {points.segment}", g, points.x, t)
         return found
 
+    def norm(self, values: Float[Array, "n m"]) -> float:
+        """The L² norm over the domain of values at the interior points."""
+        return float(np.linalg.norm(self.scale[: self.interior_rows] * values.ravel()))
+
     # The least-squares problem min ‖r − Jδ‖.
 
     def residual(

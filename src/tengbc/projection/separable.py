@@ -54,11 +54,11 @@ class SeparableProjection:
         """Make u_θ the target inside and g(u_θ) zero on the boundary, at time t."""
         head = np.arange(len(theta))[collocation.parameters.head]
         start = float(np.linalg.norm(collocation.residual(theta, target, t)))
-        goal = self.tolerance * float(np.linalg.norm(collocation.scale[: target.size] * target.ravel()))
+        whole = collocation.norm(target)
         state = _solve_head(theta, collocation, target, t, head, self.cutoff)
         damping, sizes, rejected = self.damping, [state.size], 0
         for iteration in range(self.iterations if head[0] else 0):
-            if state.size <= goal or self._stagnates(sizes):
+            if state.size <= self.tolerance * whole or self._stagnates(sizes):
                 break
             body = draw_subset(head[0], self.subset or head[0], (*key, iteration))
             columns = collocation.columns(state.theta, t, body)
@@ -82,12 +82,15 @@ class SeparableProjection:
             sizes.append(state.size)
             if progress is not None:
                 progress(iteration, state.size)
+        accepted = len(sizes) - 1
         return Fit(
-            state.theta, state.size, start, state.rank, state.condition, len(sizes) - 1, rejected
+            state.theta, state.size, start, whole, state.rank, state.condition, accepted, rejected
         )
 
     def _stagnates(self, sizes: list[float]) -> bool:
-        return len(sizes) > self.patience and sizes[-1] > (1 - self.gain) * sizes[-1 - self.patience]
+        return (
+            len(sizes) > self.patience and sizes[-1] > (1 - self.gain) * sizes[-1 - self.patience]
+        )
 
 
 @dataclass(frozen=True)

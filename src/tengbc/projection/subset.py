@@ -28,7 +28,7 @@ class SubsetProjection:
     subset: int = 512
     first_iterations: int = 7
     first_subset: int = 768
-    cutoff: float = 1e-6
+    cutoff: float = 1e-7
     method: str = "gram"
     ladder: tuple[float, ...] = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 16384.0)
 
@@ -66,7 +66,8 @@ class SubsetProjection:
                     break
             else:
                 rejected += 1
-        return Fit(theta, size, start, rank, condition, accepted, rejected)
+        whole = collocation.norm(target)
+        return Fit(theta, size, start, whole, rank, condition, accepted, rejected)
 
 
 def draw_subset(total: int, count: int, key: tuple[int, ...]) -> Array:

@@ -3,6 +3,7 @@
 from tengbc.schemes.runge_kutta import RungeKutta as RungeKutta
 from tengbc.schemes.space import NetworkSpace as NetworkSpace
 from tengbc.schemes.space import Space as Space
+from tengbc.schemes.state import State as State
 from tengbc.schemes.tableau import EULER as EULER
 from tengbc.schemes.tableau import HEUN as HEUN
 from tengbc.schemes.tableau import RK4 as RK4

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from jaxtyping import Float
-
 from tengbc.projection import Fit
 from tengbc.schemes.space import Space
+from tengbc.schemes.state import State
 from tengbc.schemes.tableau import Tableau
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -29,11 +25,16 @@ class RungeKutta:
         """Order of convergence in Δt."""
         return self.tableau.order
 
+    @property
+    def name(self) -> str:
+        """The tableau's name."""
+        return self.tableau.name
+
     def step(
-        self, space: Space, theta: Float[Array, " p"], t: float, dt: float, key: tuple[int, ...]
-    ) -> tuple[Float[Array, " p"], list[Fit]]:
+        self, space: Space, state: State, t: float, dt: float, key: tuple[int, ...]
+    ) -> tuple[State, list[Fit]]:
         """From u(t) to u(t + Δt); `key` is (seed, step)."""
-        a, b, c = self.tableau.a, self.tableau.b, self.tableau.c
+        a, b, c, theta = self.tableau.a, self.tableau.b, self.tableau.c, state.theta
         u = space.values(theta)
         rates, fits = [space.rates(theta, t)], []
         targets = [*zip(a[1:], c[1:], strict=True), (b, 1.0)]
@@ -48,4 +49,4 @@ class RungeKutta:
             fits.append(fit)
             if stage + 1 < len(targets):
                 rates.append(space.rates(theta, t + time * dt))
-        return theta, fits
+        return State(theta), fits

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from jaxtyping import Float
 
-from tengbc.projection import Collocation, Fit
+from tengbc.projection import Collocation, Fit, Projection
 
 Array = np.ndarray
 
@@ -41,7 +41,7 @@ class NetworkSpace:
     """All parameters of a network, changed by a projection."""
 
     collocation: Collocation
-    projection: object
+    projection: Projection
 
     def values(self, theta: Float[Array, " p"]) -> Float[Array, "n m"]:
         return self.collocation.values(theta)
@@ -50,4 +50,4 @@ class NetworkSpace:
         return self.collocation.rates(theta, t)
 
     def project(self, theta, target, t, key, first=False) -> Fit:
-        return self.projection.fit(theta, self.collocation, target, t, key, first)  # type: ignore[attr-defined]
+        return self.projection.fit(theta, self.collocation, target, t, key, first)

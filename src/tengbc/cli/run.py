@@ -1,0 +1,89 @@
+"""tengbc run: solve a problem and leave a directory with the result."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tengbc.cli.problem_argument import check_problem, load_problem
+from tengbc.options import options
+
+
+def run(
+    problem: Annotated[
+        str,
+        typer.Argument(
+            help="A name from `tengbc list`, or FILE.py:NAME, which runs that Python file."
+        ),
+    ],
+    preset: Annotated[str | None, typer.Option(help="fast (default) or paper.")] = None,
+    scheme: Annotated[str | None, typer.Option(help="Time scheme of the preset.")] = None,
+    dt: Annotated[float | None, typer.Option(help="Time step.")] = None,
+    t_end: Annotated[float | None, typer.Option(help="Final time.")] = None,
+    rtol: Annotated[float | None, typer.Option(help="Relative error to reach.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all random choices.")] = None,
+    widths: Annotated[str | None, typer.Option(help="Hidden layers, such as 40,40,40.")] = None,
+    features: Annotated[int | None, typer.Option(help="Number of features (fast).")] = None,
+    per_axis: Annotated[
+        int | None, typer.Option(help="Interior grid points per axis (paper).")
+    ] = None,
+    interior_points: Annotated[int | None, typer.Option(help="Interior points.")] = None,
+    boundary_points: Annotated[int | None, typer.Option(help="Boundary points.")] = None,
+    cutoff: Annotated[
+        float | None, typer.Option(help="Relative cut-off of singular values.")
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option(help="Least-squares iterations per stage (paper).")
+    ] = None,
+    subset: Annotated[int | None, typer.Option(help="Parameters per iteration (paper).")] = None,
+    lstsq: Annotated[str | None, typer.Option(help="svd or gram (paper).")] = None,
+    fit_iterations: Annotated[
+        int | None, typer.Option(help="Iterations of the initial fit (paper).")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Directory for the results.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")] = False,
+) -> None:
+    """Solve PROBLEM and print a summary; with --out, write summary.json and history.csv."""
+    began = time.perf_counter()
+    given = {name: value for name, value in locals().items() if name in _OPTIONS}
+    given["widths"] = _widths(widths)
+    checked = options(**given)  # before JAX is imported: bad options cost no time
+    check_problem(problem)
+    from tengbc.cli.solving import solve_and_write
+
+    imported = time.perf_counter() - began
+    solve_and_write(load_problem(problem), checked, out, quiet, imported)
+
+
+_OPTIONS = frozenset(
+    [
+        "preset",
+        "scheme",
+        "dt",
+        "t_end",
+        "rtol",
+        "seed",
+        "features",
+        "per_axis",
+        "interior_points",
+        "boundary_points",
+        "cutoff",
+        "iterations",
+        "subset",
+        "lstsq",
+        "fit_iterations",
+    ]
+)
+
+
+def _widths(text: str | None) -> tuple[int, ...] | str | None:
+    """Comma-separated integers; anything else is left for the options to refuse."""
+    if text is None:
+        return None
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        return text

@@ -1,0 +1,92 @@
+"""Every option of a run, checked before anything heavy is imported."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from tengbc.errors import UsageError
+
+PRESETS = ("fast", "paper")
+SCHEMES = {
+    "paper": ("euler", "heun", "rk4"),
+    "fast": ("euler", "heun", "rk4"),
+}
+"""The schemes each preset can march with; the first call of each is made in `tengbc.solver`."""
+
+Count = Annotated[int, Field(strict=True, ge=1, le=10_000_000)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class Options(BaseModel):
+    """What a user may set; None leaves the choice to the preset."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    preset: Literal["fast", "paper"] = "fast"
+    scheme: str | None = None
+    dt: Positive | None = None
+    t_end: Positive | None = None
+    rtol: Annotated[float, Field(ge=1e-13, lt=1, allow_inf_nan=False)] | None = None
+    seed: Annotated[int, Field(strict=True, ge=0, lt=2**31)] = 0
+    widths: tuple[Count, ...] | None = None
+    activation: Literal["tanh", "sin", "gaussian", "softplus", "swish"] = "tanh"
+    embedding_size: Count = 20
+    features: Count | None = None
+    per_axis: Count | None = None
+    interior_points: Count | None = None
+    boundary_points: Count | None = None
+    cutoff: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] | None = None
+    iterations: Count | None = None
+    subset: Count | None = None
+    first_iterations: Count | None = None
+    first_subset: Count | None = None
+    lstsq: Literal["svd", "gram"] | None = None
+    fit_iterations: Count | None = None
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_booleans(cls, value: Any) -> Any:
+        # isinstance(True, int) holds, but nobody means 1 by it.
+        if isinstance(value, bool):
+            raise ValueError("a number is wanted, not true or false")
+        return value
+
+
+def options(**given: Any) -> Options:
+    """Checked options; the first thing wrong becomes one sentence with a suggestion."""
+    try:
+        checked = Options(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        raise UsageError(_sentence(error)) from None
+    schemes = SCHEMES[checked.preset]
+    if checked.scheme is not None and checked.scheme not in schemes:
+        raise UsageError(
+            f"scheme is {checked.scheme!r}, which the preset {checked.preset!r} does not have; "
+            f"{_nearest(checked.scheme, schemes)}."
+        )
+    if checked.dt and checked.t_end and checked.t_end / checked.dt > 1e8:
+        steps = checked.t_end / checked.dt
+        raise UsageError(f"dt is {checked.dt:g}, which makes {steps:.0e} steps; take a larger dt.")
+    return checked
+
+
+def _sentence(error: ValidationError) -> str:
+    first = error.errors()[0]
+    name = str(first["loc"][0]) if first["loc"] else "an option"
+    if first["type"] == "extra_forbidden":
+        return f"There is no option {name!r}; {_nearest(name, tuple(Options.model_fields))}."
+    reason = str(first["msg"]).removeprefix("Value error, ")
+    reason = reason[0].lower() + reason[1:]
+    value = first["input"]
+    shown = f"{value:g}" if isinstance(value, float) and not math.isnan(value) else repr(value)
+    return f"{name} is {shown}, but {reason.replace('input', 'it')}; change it."
+
+
+def _nearest(word: str, known: tuple[str, ...]) -> str:
+    close = difflib.get_close_matches(word, known, n=1)
+    listed = ", ".join(known)
+    return f"did you mean {close[0]!r}? Known: {listed}" if close else f"choose one of {listed}"

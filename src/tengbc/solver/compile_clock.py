@@ -1,0 +1,23 @@
+"""How long XLA spent compiling, told apart from computing."""
+
+import jax
+
+_PREFIX = "/jax/core/compile/"
+
+
+class CompileClock:
+    """Seconds and programs compiled so far in this process."""
+
+    def __init__(self):
+        self.seconds = 0.0
+        self.programs = 0
+        jax.monitoring.register_event_duration_secs_listener(self._heard)
+
+    def _heard(self, event: str, duration: float, **_: object) -> None:
+        if event.startswith(_PREFIX):
+            self.seconds += duration
+            self.programs += event.endswith("backend_compile_duration")
+
+
+compile_clock = CompileClock()
+"""The one clock of the process; take differences of its readings."""

@@ -1,0 +1,85 @@
+"""How errors are measured, the same for every solver: relative L² on points of no fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from tengbc.problem import Problem
+
+Array = np.ndarray
+TIMES = 100
+"""Equispaced intervals of [0, T] at whose ends the error is taken."""
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Per-time relative errors, and the two ways to sum them up.
+
+    `worst` is the largest over time; `full` is √Σ‖u − u*‖² / √Σ‖u*‖² over all times.
+    """
+
+    by_time: list[tuple[float, float]]
+    worst: float
+    full: float
+
+    @property
+    def final(self) -> float:
+        """The error at the last time."""
+        return self.by_time[-1][1]
+
+
+class Truth:
+    """The exact solution, or the stored reference, at the points where errors are measured."""
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.exact = problem.exact_function is not None
+        reference = problem.reference
+        if self.exact:
+            self.points = problem.domain.evaluation_grid(_per_axis(problem.domain.dim))
+        elif reference is not None:
+            self.points = reference.points
+        else:
+            self.points = np.zeros((0, problem.domain.dim))
+
+    @property
+    def known(self) -> bool:
+        """Whether there is anything to compare with."""
+        return len(self.points) > 0
+
+    def times(self, end: float) -> Float[Array, " k"]:
+        """The times in [0, end] at which the error is measured."""
+        if self.exact:
+            return np.linspace(0.0, end, TIMES + 1)
+        stored = self.problem.reference.times if self.problem.reference else np.zeros(0)
+        return stored[stored <= end * (1 + 1e-12)]
+
+    def values(self, t: float) -> Float[Array, "..."]:
+        """The true solution at `points`."""
+        if self.exact:
+            return self.problem.exact(self.points, t)
+        assert self.problem.reference is not None
+        return self.problem.reference.values_at(t)
+
+    def errors(self, u: Callable[[Array, float], Array], end: float) -> Errors | None:
+        """Errors of u(points, t) over [0, end]; None where no truth is known."""
+        if not self.known:
+            return None
+        by_time, missed, whole = [], 0.0, 0.0
+        for t in self.times(end):
+            truth = self.values(t)
+            difference = np.linalg.norm(u(self.points, t) - truth)
+            size = np.linalg.norm(truth)
+            by_time.append((float(t), float(difference / size) if size else float(difference)))
+            missed, whole = missed + difference**2, whole + size**2
+        worst = max(error for _, error in by_time)
+        return Errors(by_time, worst, float(np.sqrt(missed / whole)) if whole else worst)
+
+
+def _per_axis(dim: int) -> int:
+    """101 per axis in the plane; as many points as there is room for in higher dimensions."""
+    return {1: 1001, 2: 101, 3: 25}.get(dim, max(3, round(10_000 ** (1 / dim))))

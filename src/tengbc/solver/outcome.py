@@ -1,0 +1,42 @@
+"""The ways a run can end; a failure is a value with a sentence in it."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from tengbc.errors import DivergedError, NonFiniteError, TengbcError, ToleranceError
+
+
+class Outcome(enum.Enum):
+    """How a run ended."""
+
+    DONE = "done"
+    TOLERANCE_NOT_REACHED = "tolerance not reached"
+    DIVERGED = "diverged"
+    NON_FINITE = "non-finite"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a run ended, and in one sentence why."""
+
+    outcome: Outcome
+    message: str = ""
+
+    def __bool__(self) -> bool:
+        return self.outcome is Outcome.DONE
+
+    def __str__(self) -> str:
+        return self.outcome.value if not self.message else f"{self.outcome.value}: {self.message}"
+
+    def error(self) -> TengbcError | None:
+        """The exception that says the same, or None where there is nothing to raise."""
+        kinds: dict[Outcome, type[TengbcError]] = {
+            Outcome.TOLERANCE_NOT_REACHED: ToleranceError,
+            Outcome.DIVERGED: DivergedError,
+            Outcome.NON_FINITE: NonFiniteError,
+        }
+        kind = kinds.get(self.outcome)
+        return None if kind is None else kind(self.message)

@@ -1,0 +1,85 @@
+"""The preset `paper`: the method as published, with its open choices made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tengbc.networks import mlp
+from tengbc.options import Options
+from tengbc.problem import Problem
+from tengbc.projection import Collocation, SeparableProjection, SubsetProjection
+from tengbc.schemes import EULER, HEUN, RK4, NetworkSpace, RungeKutta, State
+from tengbc.solver.clock import clock
+from tengbc.solver.plan import Plan, Report
+from tengbc.solver.sampling import boundary_points
+
+TABLEAUX = {tableau.name: tableau for tableau in (EULER, HEUN, RK4)}
+INITIAL_POINTS = 1000
+INITIAL_BOUNDARY_POINTS = 128
+"""Points of the initial fit, where all parameters move at once and cost grows with the cube."""
+
+
+def plan_paper(problem: Problem, options: Options, t_end: float, report: Report) -> Plan:
+    """A 7 × 40 tanh network on a uniform grid, random subsets of 512, Δt = 5·10⁻⁴.
+
+    The initial condition is fitted with all parameters on fewer points (head exactly, body by
+    damped steps) and then polished on all points by the projection that marches.
+    """
+    domain = problem.domain
+    network = mlp(
+        domain,
+        problem.components,
+        widths=options.widths or (40,) * 7,
+        activation=options.activation,
+        embedding_size=options.embedding_size,
+        seed=options.seed,
+    )
+    if options.interior_points is not None:
+        interior = domain.interior(options.interior_points)
+    else:
+        interior = domain.interior(rule="uniform", per_axis=options.per_axis or 64)
+    boundary = boundary_points(domain, options.boundary_points or 256)
+    collocation = Collocation(problem, network, interior, boundary)
+    projection = _projection(options)
+    theta = _initial_fit(problem, network, collocation, projection, options, report)
+    return Plan(
+        space=NetworkSpace(collocation, projection),
+        scheme=RungeKutta(TABLEAUX[options.scheme or "heun"]),
+        clock=clock(t_end, options.dt or 5e-4),
+        start=State(theta),
+        collocation=collocation,
+    )
+
+
+def _projection(options: Options) -> SubsetProjection:
+    given = {
+        "iterations": options.iterations,
+        "subset": options.subset,
+        "first_iterations": options.first_iterations or options.iterations,
+        "first_subset": options.first_subset or options.subset,
+        "cutoff": options.cutoff,
+        "method": options.lstsq,
+    }
+    changes = {name: value for name, value in given.items() if value is not None}
+    return replace(SubsetProjection(), **changes)
+
+
+def _initial_fit(problem, network, collocation, projection, options: Options, report: Report):
+    coarse = Collocation(
+        problem,
+        network,
+        problem.domain.interior(min(INITIAL_POINTS, len(collocation.interior))),
+        boundary_points(problem.domain, INITIAL_BOUNDARY_POINTS),
+    )
+    iterations = options.fit_iterations or 500
+
+    def progress(iteration: int, residual: float) -> None:
+        report("initial fit", (iteration + 1) / iterations, {"residual": residual})
+
+    fitter = SeparableProjection(iterations=iterations, patience=60)
+    target = problem.initial(coarse.interior.x).reshape(-1, coarse.components)
+    start = coarse.parameters.start
+    theta = fitter.fit(start, coarse, target, 0.0, (options.seed, 0, 0), progress=progress).theta
+    target = problem.initial(collocation.interior.x).reshape(-1, collocation.components)
+    polish = replace(projection, iterations=20)
+    return polish.fit(theta, collocation, target, 0.0, (options.seed, 0, 1)).theta

@@ -1,0 +1,25 @@
+"""What a preset decides: the space, the scheme, the times and the start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tengbc.projection import Collocation
+from tengbc.schemes import Space, State
+from tengbc.solver.clock import Clock
+from tengbc.solver.march import Scheme
+
+Report = Callable[[str, float, dict], None]
+"""Progress: phase, fraction done, what is known so far."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A march ready to go: all decisions made, the initial condition fitted."""
+
+    space: Space
+    scheme: Scheme
+    clock: Clock
+    start: State
+    collocation: Collocation

@@ -1,0 +1,111 @@
+"""The solution: a network for every stored time, callable anywhere in the domain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import jax
+import numpy as np
+from jaxtyping import Float
+
+from tengbc.errors import OutsideError, UsageError
+from tengbc.networks import Parameters
+from tengbc.pointwise import as_points
+from tengbc.problem import Problem
+from tengbc.solver.outcome import Result
+from tengbc.solver.record import Record
+
+Array = np.ndarray
+NEIGHBOURS = 8
+"""Stored times that an evaluation between them interpolates."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """u(x, t) for x in the domain and 0 ≤ t ≤ `times[-1]`, with what is known about its error.
+
+    `result` says how the run ended; `error_estimate` is one relative error per stored time (NaN
+    where none was made); `history` has a record per step; `seconds` tells where the time went.
+    """
+
+    problem: Problem
+    parameters: Parameters
+    times: Float[Array, " k"]
+    thetas: Float[Array, "k p"]
+    result: Result
+    history: Sequence[Record] = ()
+    error_estimate: Float[Array, " k"] = field(default_factory=lambda: np.zeros(0))
+    seconds: dict[str, float] = field(default_factory=dict)
+    facts: dict[str, object] = field(default_factory=dict)
+
+    def __post_init__(self):
+        network = self.parameters.network
+        at_points = jax.jit(jax.vmap(lambda theta, x: network(theta)(x), in_axes=(None, 0)))
+        object.__setattr__(self, "_at_points", at_points)
+
+    def __call__(
+        self, x: Float[Array, "n d"], t: float, *, outside: str = "raise"
+    ) -> Float[Array, "..."]:
+        """u at points x, one (d,) or many (n, d), at time t.
+
+        Points outside the domain are an error, or NaN with `outside="nan"`: nothing is
+        extrapolated.
+        Between stored times the values are interpolated by a polynomial through the nearest ones.
+        """
+        points = as_points(x, self.problem.domain.dim)
+        many = np.atleast_2d(points)
+        inside = self._inside(many, outside)
+        values = self._interpolated(many[inside], self._checked_time(t))
+        result = np.full((len(many), *values.shape[1:]), np.nan)
+        result[inside] = values
+        return result if points.ndim == 2 else result[0]
+
+    def _checked_time(self, t: float) -> float:
+        t, end = float(t), self.times[-1]
+        if not -1e-12 * end <= t <= end * (1 + 1e-12):
+            raise OutsideError(
+                f"The solution is known for 0 ≤ t ≤ {end:g}, but t = {t:g} was asked for; "
+                f"solve to a later t_end."
+            )
+        return min(max(t, 0.0), end)
+
+    def _inside(self, x: Float[Array, "n d"], outside: str) -> Array:
+        if outside not in ("raise", "nan"):
+            raise UsageError(f"outside is {outside!r}, but it is either 'raise' or 'nan'.")
+        inside = self.problem.domain.contains(x)
+        if outside == "raise" and not inside.all():
+            first = x[np.flatnonzero(~inside)[0]]
+            where = ", ".join(f"{coordinate:.6g}" for coordinate in first)
+            raise OutsideError(
+                f"{np.count_nonzero(~inside)} of {len(x)} points lie outside the domain, the first "
+                f"at ({where}); leave them out, or pass outside='nan'."
+            )
+        return inside
+
+    def _interpolated(self, x: Float[Array, "n d"], t: float) -> Array:
+        nearest = int(np.argmin(np.abs(self.times - t)))
+        if abs(self.times[nearest] - t) <= 1e-12 * self.times[-1]:
+            return self._stored(x, nearest)
+        first = np.searchsorted(self.times, t) - NEIGHBOURS // 2
+        first = int(np.clip(first, 0, max(len(self.times) - NEIGHBOURS, 0)))
+        nodes = np.arange(first, min(first + NEIGHBOURS, len(self.times)))
+        values = np.stack([self._stored(x, node) for node in nodes])
+        return np.tensordot(lagrange_weights(self.times[nodes], t), values, axes=1)
+
+    def _stored(self, x: Float[Array, "n d"], index: int) -> Array:
+        # Only few sizes are compiled: points are padded to a power of two.
+        size = 1 << max(len(x) - 1, 0).bit_length()
+        padded = np.concatenate([x, np.repeat(x[-1:], size - len(x), axis=0)]) if len(x) else x
+        with jax.enable_x64(True):
+            return np.asarray(self._at_points(self.thetas[index], padded))[: len(x)]  # type: ignore[attr-defined]
+
+
+def lagrange_weights(nodes: Float[Array, " k"], t: float) -> Float[Array, " k"]:
+    """Weights ℓᵢ(t) of the polynomial through values at the nodes."""
+    scaled = (nodes - t) / (nodes[-1] - nodes[0])
+    weights = np.ones(len(nodes))
+    for i in range(len(nodes)):
+        others = np.delete(scaled, i)
+        weights[i] = np.prod(-others / (scaled[i] - others))
+    return weights
