@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
 
 from tengbc.errors import NonFiniteError, UsageError
 from tengbc.lstsq.cholesky import cholesky
+from tengbc.lstsq.gram import gram
 from tengbc.lstsq.qr import pivoted_qr
 from tengbc.lstsq.result import LeastSquaresResult
-from tengbc.lstsq.spectrum import spectrum
+from tengbc.lstsq.spectrum import scaled, spectrum
 
 Array = np.ndarray
 
@@ -20,13 +22,9 @@ def _svd(matrix: Array, b: Array, cutoff: float) -> LeastSquaresResult:
     return spectrum(np.ascontiguousarray(matrix.T), b, "svd").solve(cutoff)
 
 
-def _gram(matrix: Array, b: Array, cutoff: float) -> LeastSquaresResult:
-    return spectrum(np.ascontiguousarray(matrix.T), b, "gram").solve(max(cutoff, 1e-7))
-
-
 _METHODS: dict[str, Callable[[Array, Array, float], LeastSquaresResult]] = {
     "svd": _svd,
-    "gram": _gram,
+    "gram": gram,
     "qr": pivoted_qr,
     "cholesky": cholesky,
 }
@@ -63,6 +61,17 @@ def least_squares(
             "The least-squares problem contains NaN or infinity, so it has no answer; check the "
             "functions that made its rows."
         )
-    if cutoff is None:
-        cutoff = np.finfo(float).eps * max(matrix.shape)
-    return _METHODS[method](matrix, b, cutoff)
+    default = float(np.finfo(float).eps) * max(matrix.shape)
+    if not matrix.size:
+        return LeastSquaresResult(np.zeros(matrix.shape[1]), 0, 1.0, float(np.linalg.norm(b)))
+    matrix, scale_matrix = scaled(matrix)
+    b, scale_right = scaled(b)
+    found = _METHODS[method](matrix, b, default if cutoff is None else cutoff)
+    with np.errstate(over="ignore", invalid="ignore"):
+        x = found.x * (scale_right / scale_matrix)
+    if not np.isfinite(x).all():
+        raise NonFiniteError(
+            f"The least-squares answer is too large for floating point, because A is of size "
+            f"{scale_matrix:.0e} and b of size {scale_right:.0e}; scale them."
+        )
+    return replace(found, x=x, residual=found.residual * scale_right)

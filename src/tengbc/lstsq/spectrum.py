@@ -53,8 +53,8 @@ def spectrum(
     eigenvalues of AᵀA, about three times faster; singular values below 1e-7 of the largest are lost
     in round-off, so it suits cut-offs above that.
     """
-    transposed, scale_matrix = _scaled(transposed)
-    b, scale_right = _scaled(b)
+    transposed, scale_matrix = scaled(transposed)
+    b, scale_right = scaled(b)
     if jax.default_backend() != "cpu":
         parts = _by_xla(transposed, b)
     elif method == "gram":
@@ -64,7 +64,7 @@ def spectrum(
     return Spectrum(*parts, scale_matrix, scale_right)
 
 
-def _scaled(array: Array) -> tuple[Array, float]:
+def scaled(array: Array) -> tuple[Array, float]:
     """The array divided by a power of two near its largest entry, which costs no digits."""
     largest = float(np.max(np.abs(array), initial=0.0))
     # Within a comfortable range squares are safe, and the copy is saved.
@@ -79,9 +79,10 @@ def _by_qr_and_svd(transposed: Array, b: Array):
     n, m = transposed.shape
     stacked = np.empty((n + 1, m))
     stacked[:n], stacked[n] = transposed, b
-    workspace = int(sla.lapack.dgeqrf_lwork(m, n + 1)[0])
+    geqrf, geqrf_lwork = sla.get_lapack_funcs(("geqrf", "geqrf_lwork"), (stacked,))
+    workspace = int(geqrf_lwork(m, n + 1)[0])
     # The transpose of a C-ordered array is what Fortran wants: no copy is made here.
-    factor = sla.lapack.dgeqrf(stacked.T, lwork=workspace, overwrite_a=1)[0]
+    factor = geqrf(stacked.T, lwork=workspace, overwrite_a=1)[0]
     triangle = np.triu(factor[: min(m, n + 1)])
     k = min(m, n)
     left, singular, right = _svd(triangle[:k, :n])
