@@ -16,14 +16,15 @@ class PeriodicEmbedding(eqx.Module):
     box's.
     """
 
-    amplitude: Float[Array, "d k"]
-    phase: Float[Array, "d k"]
-    offset: Float[Array, "d k"]
+    amplitude: Float[Array | np.ndarray, "d k"]
+    phase: Float[Array | np.ndarray, "d k"]
+    offset: Float[Array | np.ndarray, "d k"]
     origin: tuple[float, ...] = eqx.field(static=True)
     period: tuple[float, ...] = eqx.field(static=True)
 
     def __call__(self, x: Point) -> Float[Array, " n"]:
-        return (self.amplitude * jnp.cos(self._angle(x) + self.phase) + self.offset).ravel()
+        wave = jnp.cos(self._angle(x) + self.phase)
+        return jnp.ravel(self.amplitude * wave + self.offset)  # type: ignore[return-value]
 
     def _angle(self, x: Point) -> Float[Array, "d 1"]:
         turns = (x - jnp.asarray(self.origin)) / jnp.asarray(self.period)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import equinox as eqx
@@ -19,8 +20,11 @@ from tengbc.types import Point
 class Dense(eqx.Module):
     """One affine map z = Wa + b."""
 
-    weight: Float[Array, "out in"]
-    bias: Float[Array, " out"]
+    weight: Float[Array | np.ndarray, "out in"]
+    bias: Float[Array | np.ndarray, " out"]
+
+    def __call__(self, a: Float[Array, " in"]) -> Float[Array, " out"]:
+        return jnp.asarray(self.weight @ a + self.bias)
 
 
 class DenseLayers(AbstractBody):
@@ -32,9 +36,9 @@ class DenseLayers(AbstractBody):
 
     def __call__(self, x: Point) -> Float[Array, " n"]:
         sigma = activation(self.activation)
-        a = x if self.embedding is None else self.embedding(x)
+        a = jnp.asarray(x) if self.embedding is None else self.embedding(x)
         for layer in self.layers:
-            a = sigma(layer.weight @ a + layer.bias)
+            a = sigma(layer(a))
         return a
 
     @property
@@ -48,13 +52,14 @@ class DenseLayers(AbstractBody):
 
     def trace(self, x: Point, taps: Float[Array, " s"]):
         sigma = activation(self.activation)
-        place, a, activations = 0, jnp.asarray(x), []
+        place, a = 0, jnp.asarray(x)
+        activations: list[Array] = []
         if self.embedding is not None:
             place = self.embedding.signal_count
             a, activations = self.embedding.trace(x, taps[:place])
         for layer in self.layers:
             activations.append(a)
-            a = sigma(layer.weight @ a + layer.bias + taps[place : place + layer.bias.size])
+            a = sigma(layer(a) + taps[place : place + layer.bias.size])
             place += layer.bias.size
         return a, activations
 
@@ -85,6 +90,6 @@ def dense_layers(
     sizes = [inputs if embedding is None else embedding.width, *widths]
     layers = tuple(
         Dense(rng.normal(size=(after, before)) / np.sqrt(before), rng.normal(size=after) * 0.3)
-        for before, after in zip(sizes[:-1], sizes[1:], strict=True)
+        for before, after in itertools.pairwise(sizes)
     )
     return DenseLayers(embedding, layers, activation)

@@ -22,8 +22,8 @@ from tengbc.types import Point, Value
 class Head(eqx.Module):
     """The linear output layer u = Hφ + h, one row per component."""
 
-    weight: Float[Array, "m n"]
-    bias: Float[Array, " m"]
+    weight: Float[Array | np.ndarray, "m n"]
+    bias: Float[Array | np.ndarray, " m"]
 
 
 class Network(eqx.Module):

@@ -2,6 +2,7 @@
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
@@ -28,4 +29,4 @@ class Parameters:
 
     def network(self, theta: Float[Array | np.ndarray, " p"]) -> Network:
         """The network with parameters θ."""
-        return eqx.combine(self._unravel(theta), self._static)
+        return eqx.combine(self._unravel(jnp.asarray(theta)), self._static)

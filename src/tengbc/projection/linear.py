@@ -1,0 +1,295 @@
+"""Frozen features: the equation and the conditions as matrices, factorised once.
+
+With the body frozen a function is u = Φc. Around a time and a state the equation reads
+L(u) = L̄c + e and a condition g(u) = B̄c − d, with matrices L̄, B̄ and a rest e, d. Where the laws are
+affine and their matrices do not change, the rest is what sources and boundary values give and does
+not depend on u; then every stage of every step is one product with a factorisation kept from the
+first. Otherwise the rest is evaluated as it is, and schemes iterate on it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float, Inexact
+
+from tengbc.geometry.points import BoundaryPoints, Points
+from tengbc.lstsq.regularised import RegularisedQR
+from tengbc.networks import Network
+from tengbc.problem import Problem
+from tengbc.projection.collocation import Collocation, check_finite
+from tengbc.projection.stats import Fit
+from tengbc.projection.structure import structure
+
+Array = np.ndarray
+DAMPING = 1e-13
+"""Relative damping of the least squares: some hundred rounding errors."""
+MOST_PASSES = 30
+"""Iterations on a rest that depends on u, before the fit is given up."""
+
+
+class LinearSpace:
+    """Functions with frozen features, on the rows of a problem.
+
+    `linearise` sets the matrices; `rest` evaluates what they leave out; `solve` fits implicit rows.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        network: Network,
+        interior: Points,
+        boundary: Sequence[BoundaryPoints],
+        damping: float = DAMPING,
+        explicit: bool = False,
+    ):
+        self.collocation = Collocation(problem, network, interior, boundary)
+        self.damping, self.explicit = damping, explicit
+        self.body = self.collocation.parameters.start[: self._head.start].copy()
+        self._compile()
+        self._find_structure()
+        self.linearise(0.0, np.zeros(self.unknowns))
+
+    @property
+    def _head(self) -> slice:
+        return self.collocation.parameters.head
+
+    @property
+    def unknowns(self) -> int:
+        """The number of head weights c."""
+        return len(self.collocation.parameters) - self._head.start
+
+    def theta(self, c: Float[Array, " n"]) -> Float[Array, " p"]:
+        """θ with the frozen body and the head c."""
+        return np.concatenate([self.body, c])
+
+    def head(self, theta: Float[Array, " p"]) -> Float[Array, " n"]:
+        """The head c of θ."""
+        return theta[self._head]
+
+    # The matrices.
+
+    def linearise(self, t: float, c: Float[Array, " n"]) -> None:
+        """Set L̄ and B̄ to the derivatives of the laws at time t and state c."""
+        collocation = self.collocation
+        theta = self.theta(c)
+        self.linearised_at = t
+        with jax.enable_x64(True):
+            values, rates = map(np.asarray, self._matrices(theta, collocation.interior.x, t))
+            blocks = [
+                np.asarray(function(theta, points.x, points.normal, t))
+                for function, points in zip(
+                    self._boundary_matrices, collocation.boundary, strict=True
+                )
+            ]
+        self.phi = values.reshape(-1, self.unknowns)
+        self.rate_matrix = rates.reshape(-1, self.unknowns)
+        blocks = [block.reshape(-1, self.unknowns) for block in blocks]
+        self.boundary_matrix = np.concatenate(blocks or [np.zeros((0, self.unknowns))])
+        check_finite("The equation's linear part", rates, collocation.interior.x, t)
+        self.scale = self._row_scale(blocks)
+        self._factorisations: dict[complex, RegularisedQR] = {}
+
+    def _row_scale(self, blocks: list[Array]) -> Float[Array, " r"]:
+        """√w inside; on the boundary √(ρw), in units of the interior rows.
+
+        Lengths are measured by the domain's radius ρ and each condition by the size of its rows, so
+        the balance does not depend on the units a problem is stated in.
+        """
+        collocation = self.collocation
+        inside = np.repeat(np.sqrt(collocation.interior.w), collocation.components)
+        unit, parts = _size(self.phi), [inside]
+        for points, block in zip(collocation.boundary, blocks, strict=True):
+            length = collocation.problem.domain.radius
+            weight = np.repeat(np.sqrt(points.w * length), len(block) // len(points))
+            parts.append(weight * (unit / max(_size(block), 1e-300)))
+        return np.concatenate(parts)
+
+    def factorisation(self, tau: complex) -> RegularisedQR:
+        """The factorised rows (Φ − τL̄; B̄), kept while the matrices stay."""
+        if tau not in self._factorisations:
+            rows = self.collocation.interior_rows
+            inside = self.phi - tau * self.rate_matrix if tau else self.phi
+            matrix = np.concatenate([inside, self.boundary_matrix.astype(inside.dtype)])
+            matrix *= self.scale[:, None]
+            assert rows + len(self.boundary_matrix) == len(matrix)
+            self._factorisations[tau] = RegularisedQR(matrix, self.damping, self.explicit)
+        return self._factorisations[tau]
+
+    def solve(
+        self, tau: complex, inside: Inexact[Array, " i"], outside: Inexact[Array, " b"]
+    ) -> Inexact[Array, " n"]:
+        """c with (Φ − τL̄)c = inside and B̄c = outside, in the least-squares sense."""
+        return self.factorisation(tau).solve(self.scale * np.concatenate([inside, outside]))
+
+    # The rest.
+
+    def rest(
+        self, c: Float[Array, " n"], t: float
+    ) -> tuple[Float[Array, " i"], Float[Array, " b"]]:
+        """(e, d): L(u) = L̄c + e inside and g(u) = B̄c − d on the boundary, at time t."""
+        return self.rate_rest(c, t), self.boundary_rest(c, t)
+
+    def rate_rest(self, c: Float[Array, " n"], t: float) -> Float[Array, " i"]:
+        """e = L(u) − L̄c."""
+        if not self.rates_are_matrix:
+            rates = self.collocation.rates(self.theta(c), t)
+            return rates.ravel() - self.rate_matrix @ c
+        if self.source_is_constant:
+            return self._constant_source
+        return self._source(t)
+
+    def boundary_rest(self, c: Float[Array, " n"], t: float) -> Float[Array, " b"]:
+        """d = B̄c − g(u)."""
+        if self.conditions_are_matrix:
+            return self._data(t)
+        found = self.collocation.boundary_residual(self.theta(c), t)
+        residual = np.concatenate([g.ravel() for g in found]) if found else np.zeros(0)
+        return self.boundary_matrix @ c - residual
+
+    @property
+    def rest_depends_on_u(self) -> bool:
+        """Whether schemes have to iterate."""
+        return not (self.rates_are_matrix and self.conditions_are_matrix)
+
+    # What every scheme may ask.
+
+    def values(self, theta: Float[Array, " p"]) -> Float[Array, "n m"]:
+        """u_θ at the interior points."""
+        return (self.phi @ self.head(theta)).reshape(-1, self.collocation.components)
+
+    def rates(self, theta: Float[Array, " p"], t: float) -> Float[Array, "n m"]:
+        """L(u_θ) at the interior points."""
+        c = self.head(theta)
+        rates = self.rate_matrix @ c + self.rate_rest(c, t)
+        return rates.reshape(-1, self.collocation.components)
+
+    def project(
+        self,
+        theta: Float[Array, " p"],
+        target: Float[Array, "n m"],
+        t: float,
+        key: tuple[int, ...] = (),
+        first: bool = False,
+    ) -> Fit:
+        """The function nearest to the target that meets the conditions of time t."""
+        c, inside = self.head(theta), target.ravel()
+        start = self._misfit(c, inside, self.boundary_rest(c, t))
+        for _ in range(MOST_PASSES):
+            outside = self.boundary_rest(c, t)
+            c, before = self.solve(0.0, inside, outside), c
+            if self.conditions_are_matrix or close(c, before):
+                break
+        return self.fit(c, inside, outside, 0.0, start)
+
+    def fit(self, c, inside, outside, tau: float, start: float) -> Fit:
+        """What a solve reports: the misfit of its rows, rank and condition."""
+        residual = self._misfit(c, inside, outside, tau)
+        rows = self.collocation.interior_rows
+        whole = float(np.linalg.norm(self.scale[:rows] * inside))
+        condition = self.factorisation(tau).condition
+        return Fit(self.theta(c), residual, start, whole, self.unknowns, condition, 1)
+
+    def _misfit(self, c, inside, outside, tau: float = 0.0) -> float:
+        matrix = self.phi @ c - (tau * (self.rate_matrix @ c) if tau else 0.0)
+        rows = np.concatenate([inside - matrix, outside - self.boundary_matrix @ c])
+        return float(np.linalg.norm(self.scale * rows))
+
+    # Compiled once.
+
+    def _compile(self) -> None:
+        collocation = self.collocation
+        problem, network = collocation.problem, collocation.parameters.network
+        shape, m = problem.shape, collocation.components
+        split = self._head.start
+
+        def linear_rows(law):
+            """Derivatives of law(network, …) by the head, at one point."""
+
+            def rows(theta, *arguments):
+                def of_head(c):
+                    whole = network(jnp.concatenate([theta[:split], c]))
+                    return jnp.atleast_1d(law(whole, *arguments))
+
+                return jax.jacrev(of_head)(theta[split:])
+
+            return rows
+
+        def value_and_rate(u, x, t):
+            return jnp.concatenate(
+                [jnp.reshape(u(x), m), jnp.reshape(problem.equation.rhs(u, x, t), m)]
+            )
+
+        def matrices(theta, x, t):
+            both = jax.lax.map(
+                lambda point: linear_rows(value_and_rate)(theta, point, t), x, batch_size=256
+            )
+            return both[:, :m], both[:, m:]
+
+        def zero(x):
+            return jnp.zeros(shape)
+
+        self._matrices = jax.jit(matrices)
+        self._source_at = jax.jit(
+            jax.vmap(
+                lambda x, t: jnp.reshape(problem.equation.rhs(zero, x, t), m), in_axes=(0, None)
+            )
+        )
+        self._boundary_matrices, self._data_at = [], []
+        for points in collocation.boundary:
+            law = problem.conditions[points.segment].residual
+            rows = jax.vmap(linear_rows(law), in_axes=(None, 0, 0, None))
+            self._boundary_matrices.append(jax.jit(rows))
+            at_zero = functools.partial(_at_zero, law, zero)
+            self._data_at.append(jax.jit(jax.vmap(at_zero, in_axes=(0, 0, None))))
+
+    def _find_structure(self) -> None:
+        problem, boundary = self.collocation.problem, self.collocation.boundary
+        equation = structure(problem.equation.rhs, problem.shape, self.collocation.interior.x[0])
+        conditions = [
+            structure(
+                problem.conditions[points.segment].residual,
+                problem.shape,
+                points.x[0],
+                points.normal[0],
+            )
+            for points in boundary
+        ]
+        self.rates_are_matrix = equation.affine and equation.constant_matrix
+        self.conditions_are_matrix = all(law.affine and law.constant_matrix for law in conditions)
+        self.source_is_constant = equation.constant_offset
+        if self.rates_are_matrix and self.source_is_constant:
+            self._constant_source = self._source(0.0)
+
+    def _source(self, t: float) -> Float[Array, " i"]:
+        with jax.enable_x64(True):
+            source = np.asarray(self._source_at(self.collocation.interior.x, t))
+        check_finite("The equation's source", source, self.collocation.interior.x, t)
+        return source.ravel()
+
+    def _data(self, t: float) -> Float[Array, " b"]:
+        parts = []
+        for function, points in zip(self._data_at, self.collocation.boundary, strict=True):
+            with jax.enable_x64(True):
+                residual = np.asarray(function(points.x, points.normal, t))
+            check_finite(f"The condition on {points.segment}", residual, points.x, t)
+            parts.append(-residual.ravel())
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _at_zero(law, zero, x, normal, t):
+    return jnp.atleast_1d(law(zero, x, normal, t))
+
+
+def _size(matrix: Array) -> float:
+    """Root mean square of the entries."""
+    return float(np.sqrt(np.mean(np.square(matrix)))) if matrix.size else 1.0
+
+
+def close(new: Array, old: Array, tolerance: float = 1e-12) -> bool:
+    """Whether an iteration has come to rest."""
+    return float(np.linalg.norm(new - old)) <= tolerance * (float(np.linalg.norm(new)) + 1e-300)

@@ -1,0 +1,117 @@
+"""Radau IIA collocation: L-stable, of order 2s − 1, for stiff and wave-like problems alike.
+
+The stages U solve U = u + Δt·A·F(U), F(U) = L̄U + e. With A = TΛT⁻¹ and W = T⁻¹U they fall apart
+into one least-squares problem each,
+
+    (1 − Δtλⱼ L̄) Wⱼ = (T⁻¹1)ⱼ u + Δtλⱼ (T⁻¹e)ⱼ,    B̄ Wⱼ = (T⁻¹d)ⱼ,
+
+complex where λⱼ is, with factorisations that are made once for a fixed Δt. Only values of u enter,
+never L̄u of an old state: what least squares leave undetermined in one step is not carried on.
+A rest (e, d) that depends on U (nonlinear terms, coefficients that change in time) is iterated on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Complex, Float
+from numpy.polynomial import legendre
+
+from tengbc.errors import DivergedError
+from tengbc.projection import Fit
+from tengbc.projection.linear import MOST_PASSES, LinearSpace, close
+from tengbc.schemes.state import State
+
+Array = np.ndarray
+
+
+def radau_nodes(stages: int) -> Float[Array, " s"]:
+    """Zeros of P_s − P_{s−1} moved to (0, 1]; the last is 1."""
+    difference = np.zeros(stages + 1)
+    difference[stages], difference[stages - 1] = 1.0, -1.0
+    nodes = np.sort(legendre.legroots(difference).real)
+    slope = legendre.legder(difference)
+    nodes -= legendre.legval(nodes, difference) / legendre.legval(nodes, slope)  # to the last digit
+    nodes = (nodes + 1) / 2
+    nodes[-1] = 1.0
+    return nodes
+
+
+def collocation_matrix(nodes: Float[Array, " s"]) -> Float[Array, "s s"]:
+    """aᵢⱼ = ∫₀^{cᵢ} ℓⱼ, from the powers 1, x, x², …"""
+    powers = np.arange(len(nodes))
+    integrals = nodes[:, None] ** (powers + 1) / (powers + 1)
+    return np.linalg.solve(np.vander(nodes, increasing=True).T, integrals.T).T
+
+
+@dataclass(frozen=True)
+class RadauIIA:
+    """Radau IIA with s stages on a linear space."""
+
+    stages: int = 5
+
+    @property
+    def name(self) -> str:
+        """Its name on the command line."""
+        return f"radau{2 * self.stages - 1}"
+
+    @property
+    def order(self) -> int:
+        """2s − 1."""
+        return 2 * self.stages - 1
+
+    @cached_property
+    def nodes(self) -> Float[Array, " s"]:
+        """The stage times, in units of the step."""
+        return radau_nodes(self.stages)
+
+    @cached_property
+    def _diagonal(self) -> tuple[Complex[Array, " s"], Complex[Array, "s s"], Complex[Array, "s s"]]:
+        eigenvalues, vectors = np.linalg.eig(collocation_matrix(self.nodes))
+        # Conjugate pairs are solved once: sort so that the half with Im ≥ 0 comes first.
+        order = np.lexsort((eigenvalues.real, -eigenvalues.imag.round(12)))
+        eigenvalues, vectors = eigenvalues[order], vectors[:, order]
+        return eigenvalues, vectors, np.linalg.inv(vectors)
+
+    def step(
+        self, space: LinearSpace, state: State, t: float, dt: float, key: tuple[int, ...]
+    ) -> tuple[State, list[Fit]]:
+        """From u(t) to u(t + Δt)."""
+        times = t + self.nodes * dt
+        c = space.head(state.theta)
+        u = space.phi @ c
+        heads = np.tile(c, (self.stages, 1))
+        for _ in range(MOST_PASSES):
+            rests = [space.rest(head, time) for head, time in zip(heads, times, strict=True)]
+            inside, outside = (np.stack(part) for part in zip(*rests, strict=True))
+            heads, before = self._stages(space, u, inside, outside, dt), heads
+            if not space.rest_depends_on_u or close(heads, before):
+                break
+            if not np.isfinite(heads).all():
+                raise DivergedError(
+                    f"The stages of the step to t = {t + dt:.6g} do not converge; take a smaller dt."
+                )
+        new = heads[-1]
+        misfit = space.fit(new, space.phi @ new, outside[-1], 0.0, 0.0)
+        return State(space.theta(new)), [misfit]
+
+    def _stages(self, space: LinearSpace, u, inside, outside, dt: float) -> Float[Array, "s n"]:
+        """Heads of all stages for a given rest."""
+        eigenvalues, vectors, inverse = self._diagonal
+        ones = inverse.sum(axis=1)
+        inside, outside = inverse @ inside, inverse @ outside
+        heads = np.zeros((self.stages, space.unknowns))
+        for j, eigenvalue in enumerate(eigenvalues):
+            if eigenvalue.imag < -1e-12:
+                continue
+            tau = dt * eigenvalue
+            right, data = ones[j] * u + tau * inside[j], outside[j]
+            if eigenvalue.imag < 1e-12:  # a real stage needs no complex arithmetic
+                solved = space.solve(float(tau.real), right.real, data.real)
+                heads += np.outer(vectors[:, j].real, solved)
+            else:  # a pair: twice the real part of one of the two
+                solved = space.solve(complex(tau), right, data)
+                heads += 2 * np.outer(vectors[:, j], solved).real
+        return heads
