@@ -24,11 +24,11 @@ class PeriodicEmbedding(eqx.Module):
 
     def __call__(self, x: Point) -> Float[Array, " n"]:
         wave = jnp.cos(self._angle(x) + self.phase)
-        return jnp.ravel(self.amplitude * wave + self.offset)  # type: ignore[return-value]
+        return jnp.ravel(self.amplitude * wave + self.offset)
 
     def _angle(self, x: Point) -> Float[Array, "d 1"]:
         turns = (x - jnp.asarray(self.origin)) / jnp.asarray(self.period)
-        return (2 * jnp.pi * turns)[:, None]
+        return jnp.asarray(2 * jnp.pi * turns)[:, None]
 
     @property
     def width(self) -> int:
@@ -51,7 +51,7 @@ class PeriodicEmbedding(eqx.Module):
         angle_taps, output_taps = taps[: self.width], taps[self.width :]
         cosine = jnp.cos(self._angle(x) + self.phase + angle_taps.reshape(shape))
         output = self.amplitude * cosine + self.offset
-        return output.ravel() + output_taps, [cosine.ravel()]
+        return jnp.ravel(output) + output_taps, [cosine.ravel()]
 
     def layout(self) -> tuple[Int[np.ndarray, " p"], Int[np.ndarray, " p"]]:
         """∂u/∂a = (∂u/∂e)·cos, ∂u/∂φ = (∂u/∂angle)·1, ∂u/∂c = (∂u/∂e)·1."""
