@@ -8,6 +8,7 @@ domain, and there are no other weights.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 
 import jax
@@ -40,6 +41,7 @@ class Collocation:
         self.signal_of, self.activation_of = network.layout()
         self.components = problem.components or 1
         self.interior_rows = len(interior) * self.components
+        self.wanted: tuple[Float[Array, "n k"] | float, ...] = (0.0,) * len(self.boundary)
         self._compile()
         # Boundary rows may have any number of components; one evaluation tells.
         counts = [g.size for g in self.boundary_residual(self.parameters.start, 0.0, check=False)]
@@ -58,6 +60,12 @@ class Collocation:
     def rows(self) -> int:
         """Interior and boundary rows together."""
         return self.interior_rows + self.boundary_rows
+
+    def wanting(self, wanted: Sequence[Float[Array, "n k"]]) -> Collocation:
+        """The same rows, asking for g(u) = wanted on each segment where g(u) = 0 was asked."""
+        other = copy.copy(self)
+        other.wanted = tuple(wanted)
+        return other
 
     # What a field is and does on the points.
 
@@ -94,9 +102,10 @@ class Collocation:
     def residual(
         self, theta: Float[Array, " p"], target: Float[Array, "n m"], t: float
     ) -> Float[Array, " r"]:
-        """r = (target − u, −g), scaled: what a change of θ has to make up for."""
+        """r = (target − u, wanted − g), scaled: what a change of θ has to make up for."""
         inside = (target - self.values(theta)).ravel()
-        outside = [-g.ravel() for g in self.boundary_residual(theta, t)]
+        found = self.boundary_residual(theta, t)
+        outside = [(w - g).ravel() for w, g in zip(self.wanted, found, strict=True)]
         return self.scale * np.concatenate([inside, *outside])
 
     def columns(
@@ -147,7 +156,7 @@ class Collocation:
 
         self._values = _over_points(value, 0)
         self._rates = _over_points(rate, 1)
-        # Points run along the last axis: one activation at all points is then one stretch of memory.
+        # Points run along the last axis: one activation at all points is one stretch of memory.
         self._traces = jax.jit(jax.vmap(trace, in_axes=(None, 0), out_axes=(1, 2)))
         self._conditions, self._condition_columns = [], []
         for points in self.boundary:
@@ -198,6 +207,6 @@ def check_finite(what: str, values: Array, x: Array, t: float) -> None:
     point = x[np.flatnonzero(~finite.reshape(len(x), -1).all(axis=1))[0]]
     where = ", ".join(f"{coordinate:.6g}" for coordinate in point)
     raise NonFiniteError(
-        f"{what} is not finite at t = {t:.6g}, x = ({where}); the state before it is kept, so check "
-        f"that function there, or take a smaller time step if the run was diverging."
+        f"{what} is not finite at t = {t:.6g}, x = ({where}); the state before it is kept, so "
+        f"check that function there, or take a smaller time step if the run was diverging."
     )

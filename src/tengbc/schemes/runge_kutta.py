@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
+import numpy as np
+
+from tengbc.errors import UsageError
 from tengbc.projection import Fit
-from tengbc.schemes.space import Space
+from tengbc.schemes.space import Space, StageSpace
+from tengbc.schemes.stage_boundary import StageFormula
 from tengbc.schemes.state import State
 from tengbc.schemes.tableau import Tableau
 
@@ -14,11 +19,28 @@ from tengbc.schemes.tableau import Tableau
 class RungeKutta:
     """One step of an explicit tableau, one projection per stage.
 
-    The boundary rows of a stage are taken at that stage's own time t + cᵢΔt. Each fit starts from
-    the stage before it, which is closer to the target than the beginning of the step.
+    Each fit starts from the stage before it, which is closer to the target than the beginning of
+    the step. The end of the step always meets the conditions of its own time, g(u) = 0 at t + Δt.
+    `stage_data` says what the stages before it ask on the boundary:
+
+    - "time": g(Uᵢ) = 0 at the stage's own time t + cᵢΔt, as in the paper. Largest stable Δt.
+    - "consistent": g(Uᵢ) = g(u + Δt Σⱼ aᵢⱼ L(Uⱼ)), what the stage's formula gives. Full order even
+      where Δt is no longer small for the finest scales of the space (docs/boundary-stages.md).
     """
 
     tableau: Tableau
+    stage_data: Literal["time", "consistent"] = "time"
+
+    def __post_init__(self):
+        if self.stage_data not in ("time", "consistent"):
+            raise UsageError(
+                f"stage_data is {self.stage_data!r}, but it is either 'time' or 'consistent'."
+            )
+        if np.triu(self.tableau.a).any():
+            raise UsageError(
+                f"The tableau {self.tableau.name} is implicit, a stage needing itself or a later "
+                f"one, but only explicit ones are stepped here; take an implicit scheme."
+            )
 
     @property
     def order(self) -> int:
@@ -34,19 +56,41 @@ class RungeKutta:
         self, space: Space, state: State, t: float, dt: float, key: tuple[int, ...]
     ) -> tuple[State, list[Fit]]:
         """From u(t) to u(t + Δt); `key` is (seed, step)."""
-        a, b, c, theta = self.tableau.a, self.tableau.b, self.tableau.c, state.theta
-        u = space.values(theta)
-        rates, fits = [space.rates(theta, t)], []
+        a, b, c = self.tableau.a, self.tableau.b, self.tableau.c
+        u = space.values(state.theta)
+        thetas, rates, fits = [state.theta], [space.rates(state.theta, t)], []
         targets = [*zip(a[1:], c[1:], strict=True), (b, 1.0)]
+        last = len(targets) - 1
         for stage, (weights, time) in enumerate(targets):
             increments = (w * k for w, k in zip(weights, rates, strict=False) if w)
-            target = u + dt * sum(increments)
-            several = self.tableau.stages > 1
-            fit = space.project(
-                theta, target, t + time * dt, (*key, stage), first=several and stage == 0
-            )
-            theta = fit.theta
+            target, then = u + dt * sum(increments), t + time * dt
+            there = space
+            if stage < last and self.stage_data == "consistent":
+                formula = self._formula(thetas, weights, t, dt)
+                there = _stage_space(space).at_stage(formula, then)
+            first = stage == 0 and last > 0
+            fit = there.project(thetas[-1], target, then, (*key, stage), first=first)
             fits.append(fit)
-            if stage + 1 < len(targets):
-                rates.append(space.rates(theta, t + time * dt))
-        return State(theta), fits
+            thetas.append(fit.theta)
+            if stage < last:
+                rates.append(space.rates(fit.theta, then))
+        return State(thetas[-1]), fits
+
+    def _formula(self, thetas, weights, t: float, dt: float) -> StageFormula:
+        """u + Δt Σⱼ aᵢⱼ L(Uⱼ) as a field, of the stages that take part in it."""
+        used = [j for j, w in enumerate(weights) if w] or [0]
+        return StageFormula(
+            theta=thetas[0],
+            stages=np.stack([thetas[j] for j in used]),
+            weights=np.array([dt * weights[j] for j in used]),
+            times=np.array([t + dt * self.tableau.c[j] for j in used]),
+        )
+
+
+def _stage_space(space: Space) -> StageSpace:
+    if not isinstance(space, StageSpace):
+        raise UsageError(
+            f"{type(space).__name__} cannot evaluate a stage's formula on the boundary; take "
+            f"stage_data='time'."
+        )
+    return space

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
 
 from tengbc.projection import Collocation, Fit, Projection
+from tengbc.schemes.stage_boundary import StageBoundary, StageFormula
 
 Array = np.ndarray
 
@@ -36,6 +38,15 @@ class Space(Protocol):
         ...
 
 
+@runtime_checkable
+class StageSpace(Space, Protocol):
+    """A space that also knows what the formula of a stage gives on the boundary."""
+
+    def at_stage(self, formula: StageFormula, t: float) -> Space:
+        """The same space, its boundary rows asking at time t for what the formula gives there."""
+        ...
+
+
 @dataclass(frozen=True)
 class NetworkSpace:
     """All parameters of a network, changed by a projection."""
@@ -51,3 +62,11 @@ class NetworkSpace:
 
     def project(self, theta, target, t, key, first=False) -> Fit:
         return self.projection.fit(theta, self.collocation, target, t, key, first)
+
+    def at_stage(self, formula: StageFormula, t: float) -> NetworkSpace:
+        wanted = self._stage_boundary(formula, t)
+        return replace(self, collocation=self.collocation.wanting(wanted))
+
+    @cached_property
+    def _stage_boundary(self) -> StageBoundary:
+        return StageBoundary(self.collocation)
