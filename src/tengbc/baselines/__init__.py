@@ -1,0 +1,1 @@
+"""Competitors behind the same interface: the same `Problem` in, a solution out."""

@@ -1,0 +1,122 @@
+"""solve_fem(): a problem in, a finite-element solution out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from tengbc.baselines.fem.clock import Clock
+from tengbc.baselines.fem.library import scikit_fem
+from tengbc.baselines.fem.meshes import build_mesh
+from tengbc.baselines.fem.outputs import Outputs
+from tengbc.baselines.fem.physics import physics
+from tengbc.baselines.fem.schemes import choose_scheme
+from tengbc.baselines.fem.solution import FemSolution
+from tengbc.baselines.fem.stepper import Stepper
+from tengbc.baselines.fem.system import System
+from tengbc.errors import DivergedError, UsageError
+from tengbc.problem import Problem
+
+Array = np.ndarray
+Report = Callable[[str, float, dict], None]
+"""Progress: phase, fraction done, what is known so far."""
+
+
+def solve_fem(
+    problem: Problem,
+    t_end: float | None = None,
+    *,
+    resolution: int = 64,
+    dt: float = 1e-3,
+    times: Float[Array, " k"] | Sequence[float] | None = None,
+    scheme: str | None = None,
+    budget: float | None = None,
+    report: Report = lambda phase, fraction, known: None,
+) -> FemSolution:
+    """Solve a problem in the plane with quadratic finite elements and second-order time steps.
+
+    **Arguments:**
+
+    - `problem`, and `t_end` unless the problem has a natural one.
+    - `resolution`: cells across the domain. The paper's is 256.
+    - `dt`: the largest time step; steps are equal and land on `t_end`. The paper's is 1e-4.
+    - `times`: at which the solution is stored, by default 101 equispaced ones.
+    - `scheme`: "tr-bdf2" (default, L-stable), "crank-nicolson", or for nonlinear problems "ars222",
+      which takes self-advection and reactions explicitly, so that Δt must resolve them.
+    - `budget`: seconds after which it gives up, as soon as that can be foreseen.
+    - `report`: progress, a function of (phase, fraction, known).
+    """
+    scikit_fem()
+    end = t_end if t_end is not None else problem.t_end
+    if end is None:
+        raise UsageError("t_end is missing and the problem has none of its own; pass t_end=….")
+    for name, value in (("t_end", end), ("dt", dt)):
+        if not (math.isfinite(value) and value > 0):
+            raise UsageError(f"{name} is {value}, but it must be positive and finite; change it.")
+    stored = _checked_times(np.linspace(0.0, end, 101) if times is None else times, end)
+    found = physics(problem)
+    method = choose_scheme(scheme, found.nonlinear)
+    clock = Clock(budget)
+
+    report("mesh", 0.0, {})
+    mesh = build_mesh(problem.domain, resolution)
+    clock.lap("mesh")
+
+    report("assemble", 0.0, {"unknowns": mesh.unknowns})
+    steps = math.ceil(end / dt * (1 - 1e-12))
+    step_times = np.linspace(0.0, end, steps + 1)
+    step_size = end / steps
+    stage_times = step_times[:-1, None] + method.nodes * step_size
+    stage_times[:, -1] = step_times[1:]  # not a rounding away from where the next step begins
+    system = System(problem, mesh, found, np.unique(stage_times))
+    u = problem.initial(mesh.nodes).copy()
+    system.prescribe(u, 0.0)
+    clock.lap("assemble")
+
+    report("factorise", 0.0, {})
+    stepper = Stepper(system, method, step_size)
+    clock.lap("factorise")
+
+    outputs = Outputs(stored, mesh.unknowns)
+    outputs.take(0.0, u)
+    size = max(float(np.abs(u).max()), 1.0)
+    for n in range(steps):
+        u = stepper.step(u, stage_times[n])
+        t = float(step_times[n + 1])
+        if not np.abs(u).max() <= 1e6 * size:
+            raise DivergedError(
+                f"The finite-element march left every bound at t = {t:g}; take a smaller dt."
+            )
+        outputs.take(t, u, last=n == steps - 1)
+        clock.check(n + 1, steps)
+        report("march", (n + 1) / steps, {"step": n + 1, "time": t})
+    clock.lap("march")
+    return FemSolution(
+        problem,
+        mesh,
+        stored,
+        outputs.values,
+        clock.seconds,
+        {
+            "solver": "fem",
+            "resolution": resolution,
+            "unknowns": mesh.unknowns,
+            "scheme": method.name,
+            "dt": step_size,
+            "steps": steps,
+            "t_end": float(end),
+        },
+    )
+
+
+def _checked_times(times: Float[Array, " k"] | Sequence[float], end: float) -> Float[Array, " k"]:
+    stored = np.array(times, dtype=np.float64).ravel()
+    ascending = len(stored) > 0 and bool(np.all(np.diff(stored) > 0))
+    if not ascending or stored[0] < 0 or stored[-1] > end * (1 + 1e-12):
+        raise UsageError(
+            f"times must ascend from 0 or later to t_end = {end:g} at most; correct them."
+        )
+    return np.minimum(stored, end)
