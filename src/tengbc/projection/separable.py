@@ -15,13 +15,16 @@ import numpy as np
 import scipy.linalg as sla
 from jaxtyping import Float
 
+from tengbc.errors import NonFiniteError
 from tengbc.projection.collocation import Collocation
 from tengbc.projection.stats import Fit
 from tengbc.projection.subset import draw_subset
 
 Array = np.ndarray
 SMALLEST_DAMPING = 1e-13
-"""Relative to the mean square of the columns; below it the damped matrix is numerically singular."""
+"""Relative to the mean square of the columns; with less the damped matrix is as good as singular."""
+ROUND_OFF = 1 + 1e-12
+"""A residual larger by less has not risen."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +68,16 @@ class SeparableProjection:
             columns -= (columns @ state.q) @ state.q.T
             normal = _DampedNormalEquations(columns, state.residual)
             for _ in range(12):
-                step, predicted = normal.solve(damping)
-                trial = state.theta.copy()
-                trial[body] += step
-                found = _solve_head(trial, collocation, target, t, head, self.cutoff)
-                if found.size < state.size:
-                    break
+                try:
+                    step, predicted = normal.solve(damping)
+                    trial = state.theta.copy()
+                    trial[body] += step
+                    found = _solve_head(trial, collocation, target, t, head, self.cutoff)
+                    if found.size < state.size:
+                        break
+                # Too little damping: the matrix is singular, or the step goes where g overflows.
+                except (np.linalg.LinAlgError, NonFiniteError):
+                    pass
                 rejected, damping = rejected + 1, damping * 4
             else:
                 break
@@ -108,18 +115,29 @@ class _Solved:
 def _solve_head(theta, collocation: Collocation, target, t, head, cutoff: float) -> _Solved:
     """The change of the head that minimises the residual, singular values cut at `cutoff`.
 
-    Conditions that are not linear in u are linearised: the head's step is then a Gauss–Newton step.
+    Conditions that are not linear in u are linearised: the head's step is then a Gauss–Newton step,
+    shortened where the true residual would rise.
     """
     residual = collocation.residual(theta, target, t)
-    q, r = sla.qr(collocation.columns(theta, t, head).T, mode="economic", check_finite=False)
+    start = float(np.linalg.norm(residual))
+    columns = collocation.columns(theta, t, head)
+    q, r = sla.qr(columns.T, mode="economic", check_finite=False)  # type: ignore[misc]
     left, singular, right = sla.svd(r, check_finite=False)
     rank = max(1, int(np.count_nonzero(singular > cutoff * singular[0])))
     span = q @ left[:, :rank]
-    theta = theta.copy()
-    theta[head] += right[:rank].T @ ((span.T @ residual) / singular[:rank])
-    residual = collocation.residual(theta, target, t)
+    step = right[:rank].T @ ((span.T @ residual) / singular[:rank])
     condition = float(singular[0] / singular[rank - 1])
-    return _Solved(theta, residual, float(np.linalg.norm(residual)), span, rank, condition)
+    for fraction in (1.0, 0.5, 0.2, 0.05):
+        trial = theta.copy()
+        trial[head] += fraction * step
+        try:
+            found = collocation.residual(trial, target, t)
+        except NonFiniteError:
+            continue
+        size = float(np.linalg.norm(found))
+        if size <= start * ROUND_OFF:
+            return _Solved(trial, found, size, span, rank, condition)
+    return _Solved(theta, residual, start, span, rank, condition)
 
 
 class _DampedNormalEquations:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from tengbc.errors import NonFiniteError
 from tengbc.lstsq import spectrum
 from tengbc.projection.collocation import Collocation
 from tengbc.projection.stats import Fit
@@ -57,7 +58,10 @@ class SubsetProjection:
                 step = factored.solve(self.cutoff * factor)
                 trial = theta.copy()
                 trial[active] += step.x
-                trial_residual = collocation.residual(trial, target, t)
+                try:
+                    trial_residual = collocation.residual(trial, target, t)
+                except NonFiniteError:  # the step went too far; at θ itself all was finite
+                    continue
                 trial_size = float(np.linalg.norm(trial_residual))
                 if trial_size < size:
                     theta, residual, size = trial, trial_residual, trial_size
