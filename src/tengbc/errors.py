@@ -1,10 +1,14 @@
 """Every error of the package: one sentence that says what, why and what to do."""
 
+from typing import Any
+
 
 class TengbcError(Exception):
     """Base of all errors raised on purpose; `exit_code` is what the command line returns."""
 
     exit_code = 1
+    solution: Any = None
+    """The solution as far as it got, where a run ended with this error."""
 
 
 class UsageError(TengbcError, ValueError):

@@ -33,7 +33,8 @@ class Problem:
     - `conditions`: for each segment a condition, or a residual function of (u, x, normal, t).
     - `initial`: u(x, 0), a function of x, a number, or for a system one number per component.
     - `exact`: the solution as a function of (x, t), if known; `reference`: stored values, if not.
-    - `name`: a short name. `t_end`: the final time, if the problem has a natural one.
+    - `name`: a short name. `t_end`: the final time, if the problem has a natural one. `rtol`: the
+      relative error it is usually solved to.
 
     All functions are pointwise jax.numpy code.
     """
@@ -48,6 +49,7 @@ class Problem:
         name: str = "",
         t_end: int | float | None = None,
         reference: Reference | None = None,
+        rtol: float | None = None,
     ):
         self.domain = domain
         self.equation = _as_equation(equation)
@@ -61,6 +63,7 @@ class Problem:
         if t_end is not None and not (math.isfinite(t_end) and t_end > 0):
             raise ProblemError(f"t_end is {t_end}, but it must be positive and finite; change it.")
         self.t_end = t_end
+        self.rtol = rtol
         self.shape = field_shape(self)
         self._evaluate_initial = Evaluator(self._initial, domain.dim)
         self._evaluate_exact = None if exact is None else Evaluator(exact, domain.dim)

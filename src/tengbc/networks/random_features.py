@@ -14,6 +14,8 @@ from tengbc.networks.layers import Dense, DenseLayers
 from tengbc.networks.network import Network, with_head
 
 Array = np.ndarray
+
+
 def random_features(
     domain: Domain, count: int, components: int = 0, *, seed: int = 0, scale: float | None = None
 ) -> Network:
@@ -56,9 +58,7 @@ def _random_waves(domain: Domain, count: int, seed: int, scale: float | None):
     return weight, 2 * np.pi * uniform[:, dim] - weight @ centre
 
 
-def _lattice_waves(
-    domain: Domain, count: int
-) -> tuple[Float[Array, "n d"], Float[Array, " n"]]:
+def _lattice_waves(domain: Domain, count: int) -> tuple[Float[Array, "n d"], Float[Array, " n"]]:
     """The shortest wave vectors that fit into the box, each as sine and as cosine."""
     lower, upper = domain.bounds
     dim, unit = domain.dim, 2 * np.pi / (upper - lower)

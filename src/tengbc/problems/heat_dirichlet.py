@@ -17,4 +17,5 @@ def build() -> Problem:
         exact=solution,
         name="heat-dirichlet",
         t_end=1.0,
+        rtol=1e-10,
     )

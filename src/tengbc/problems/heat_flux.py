@@ -31,4 +31,5 @@ def build() -> Problem:
         exact=solution,
         name="heat-flux",
         t_end=1.0,
+        rtol=1e-10,
     )

@@ -37,4 +37,5 @@ def build() -> Problem:
         exact=solution,
         name="heat-mixed",
         t_end=1.0,
+        rtol=1e-10,
     )

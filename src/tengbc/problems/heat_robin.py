@@ -23,4 +23,5 @@ def build() -> Problem:
         exact=solution,
         name="heat-robin",
         t_end=1.0,
+        rtol=1e-10,
     )

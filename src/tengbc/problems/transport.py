@@ -37,4 +37,5 @@ def build() -> Problem:
         exact=solution,
         name="transport",
         t_end=1.0,
+        rtol=1e-10,
     )

@@ -27,7 +27,7 @@ def versions() -> dict[str, str]:
 
 def measure(solution: Solution) -> Errors | None:
     """The errors of a solution over all the time it was solved for, if the truth is known."""
-    return Truth(solution.problem).errors(solution, float(solution.times[-1]))
+    return Truth(solution.problem).errors(solution.at_times, float(solution.times[-1]))
 
 
 def summary(solution: Solution, errors: Errors | None, seconds: dict[str, float]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Time schemes; a Runge–Kutta method is a tableau."""
 
+from tengbc.schemes.radau import RadauIIA as RadauIIA
 from tengbc.schemes.runge_kutta import RungeKutta as RungeKutta
 from tengbc.schemes.space import NetworkSpace as NetworkSpace
 from tengbc.schemes.space import Space as Space

@@ -68,7 +68,9 @@ class RadauIIA:
         return radau_nodes(self.stages)
 
     @cached_property
-    def _diagonal(self) -> tuple[Complex[Array, " s"], Complex[Array, "s s"], Complex[Array, "s s"]]:
+    def _diagonal(
+        self,
+    ) -> tuple[Complex[Array, " s"], Complex[Array, "s s"], Complex[Array, "s s"]]:
         eigenvalues, vectors = np.linalg.eig(collocation_matrix(self.nodes))
         # Conjugate pairs are solved once: sort so that the half with Im ≥ 0 comes first.
         order = np.lexsort((eigenvalues.real, -eigenvalues.imag.round(12)))

@@ -65,14 +65,15 @@ class Truth:
         assert self.problem.reference is not None
         return self.problem.reference.values_at(t)
 
-    def errors(self, u: Callable[[Array, float], Array], end: float) -> Errors | None:
-        """Errors of u(points, t) over [0, end]; None where no truth is known."""
+    def errors(self, u: Callable[[Array, Array], Array], end: float) -> Errors | None:
+        """Errors of u(points, times) over [0, end]; None where no truth is known."""
         if not self.known:
             return None
         by_time, missed, whole = [], 0.0, 0.0
-        for t in self.times(end):
+        times = self.times(end)
+        for t, values in zip(times, u(self.points, times), strict=True):
             truth = self.values(t)
-            difference = np.linalg.norm(u(self.points, t) - truth)
+            difference = np.linalg.norm(values - truth)
             size = np.linalg.norm(truth)
             by_time.append((float(t), float(difference / size) if size else float(difference)))
             missed, whole = missed + difference**2, whole + size**2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tengbc.networks import mlp
@@ -10,13 +11,33 @@ from tengbc.problem import Problem
 from tengbc.projection import Collocation, SeparableProjection, SubsetProjection
 from tengbc.schemes import EULER, HEUN, RK4, NetworkSpace, RungeKutta, State
 from tengbc.solver.clock import clock
+from tengbc.solver.march import Callback
 from tengbc.solver.plan import Plan, Report
+from tengbc.solver.run_plan import Stopwatch, run_plan
 from tengbc.solver.sampling import boundary_points
+from tengbc.solver.solution import Solution
 
 TABLEAUX = {tableau.name: tableau for tableau in (EULER, HEUN, RK4)}
 INITIAL_POINTS = 1000
 INITIAL_BOUNDARY_POINTS = 128
 """Points of the initial fit, where all parameters move at once and cost grows with the cube."""
+
+
+def solve_paper(
+    problem: Problem,
+    options: Options,
+    t_end: float,
+    report: Report,
+    callbacks: Sequence[Callback] = (),
+) -> Solution:
+    """March all parameters of a network, as the paper does."""
+    watch = Stopwatch()
+    plan = plan_paper(problem, options, t_end, report)
+    fitting, compiling = watch.lap()
+    solution = run_plan(problem, plan, options, report, callbacks)
+    solution.seconds["initial_fit"] = fitting
+    solution.seconds["compile"] += compiling
+    return solution
 
 
 def plan_paper(problem: Problem, options: Options, t_end: float, report: Report) -> Plan:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
+import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Float
 
 from tengbc.errors import OutsideError, UsageError
-from tengbc.networks import Parameters
+from tengbc.networks import AbstractBody, Parameters
 from tengbc.pointwise import as_points
 from tengbc.problem import Problem
 from tengbc.solver.outcome import Result
 from tengbc.solver.record import Record
 
 Array = np.ndarray
-NEIGHBOURS = 8
+NEIGHBOURS = 12
 """Stored times that an evaluation between them interpolates."""
 
 
@@ -50,16 +52,56 @@ class Solution:
         """u at points x, one (d,) or many (n, d), at time t.
 
         Points outside the domain are an error, or NaN with `outside="nan"`: nothing is
-        extrapolated.
-        Between stored times the values are interpolated by a polynomial through the nearest ones.
+        extrapolated. Between stored times the values are interpolated by a polynomial through the
+        nearest ones.
         """
         points = as_points(x, self.problem.domain.dim)
-        many = np.atleast_2d(points)
-        inside = self._inside(many, outside)
-        values = self._interpolated(many[inside], self._checked_time(t))
-        result = np.full((len(many), *values.shape[1:]), np.nan)
-        result[inside] = values
+        result = self.at_times(np.atleast_2d(points), [t], outside=outside)[0]
         return result if points.ndim == 2 else result[0]
+
+    def at_times(
+        self, x: Float[Array, "n d"], times: Sequence[float], *, outside: str = "raise"
+    ) -> Float[Array, "k n ..."]:
+        """u at points x (n, d) and several times: what is common to them is computed once."""
+        points = np.atleast_2d(as_points(x, self.problem.domain.dim))
+        inside = self._inside(points, outside)
+        checked = [self._checked_time(t) for t in times]
+        result = np.full((len(checked), len(points), *self.problem.shape), np.nan)
+        if self.frozen:
+            result[:, inside] = self._with_frozen_body(points[inside], checked)
+        else:
+            for row, t in zip(result, checked, strict=True):
+                row[inside] = self._interpolated(points[inside], t)
+        return result
+
+    @cached_property
+    def frozen(self) -> bool:
+        """Whether all stored networks share one body, so that only their heads differ."""
+        bodies = self.thetas[:, : self.parameters.head.start]
+        return bool((bodies == bodies[:1]).all())
+
+    def _with_frozen_body(self, x: Float[Array, "n d"], times: Sequence[float]) -> Array:
+        """Features once, then one product: u is linear in the head, so heads are interpolated."""
+        heads = self.thetas[:, self.parameters.head]
+        chosen = np.stack([weights @ heads[nodes] for nodes, weights in map(self._nodes, times)])
+        with jax.enable_x64(True):
+            network = self.parameters.network(self.thetas[0])
+            features = np.asarray(_features(network.body, x))
+        components, width = network.head.weight.shape
+        weight = chosen[:, : components * width].reshape(len(times), components, width)
+        values = np.einsum("nw,kcw->knc", features, weight, optimize=True)
+        values += chosen[:, None, components * width :]
+        return values.reshape(len(times), len(x), *self.problem.shape)
+
+    def _nodes(self, t: float) -> tuple[Array, Float[Array, " k"]]:
+        """Indices of the stored times to interpolate at t, and their weights."""
+        nearest = int(np.argmin(np.abs(self.times - t)))
+        if abs(self.times[nearest] - t) <= 1e-12 * self.times[-1]:
+            return np.array([nearest]), np.ones(1)
+        first = np.searchsorted(self.times, t) - NEIGHBOURS // 2
+        first = int(np.clip(first, 0, max(len(self.times) - NEIGHBOURS, 0)))
+        nodes = np.arange(first, min(first + NEIGHBOURS, len(self.times)))
+        return nodes, lagrange_weights(self.times[nodes], t)
 
     def _checked_time(self, t: float) -> float:
         t, end = float(t), self.times[-1]
@@ -84,14 +126,9 @@ class Solution:
         return inside
 
     def _interpolated(self, x: Float[Array, "n d"], t: float) -> Array:
-        nearest = int(np.argmin(np.abs(self.times - t)))
-        if abs(self.times[nearest] - t) <= 1e-12 * self.times[-1]:
-            return self._stored(x, nearest)
-        first = np.searchsorted(self.times, t) - NEIGHBOURS // 2
-        first = int(np.clip(first, 0, max(len(self.times) - NEIGHBOURS, 0)))
-        nodes = np.arange(first, min(first + NEIGHBOURS, len(self.times)))
+        nodes, weights = self._nodes(t)
         values = np.stack([self._stored(x, node) for node in nodes])
-        return np.tensordot(lagrange_weights(self.times[nodes], t), values, axes=1)
+        return np.tensordot(weights, values, axes=1)
 
     def _stored(self, x: Float[Array, "n d"], index: int) -> Array:
         # Only few sizes are compiled: points are padded to a power of two.
@@ -99,6 +136,11 @@ class Solution:
         padded = np.concatenate([x, np.repeat(x[-1:], size - len(x), axis=0)]) if len(x) else x
         with jax.enable_x64(True):
             return np.asarray(self._at_points(self.thetas[index], padded))[: len(x)]  # type: ignore[attr-defined]
+
+
+@eqx.filter_jit
+def _features(body: AbstractBody, x: Array) -> Array:
+    return jax.vmap(body)(x)
 
 
 def lagrange_weights(nodes: Float[Array, " k"], t: float) -> Float[Array, " k"]:

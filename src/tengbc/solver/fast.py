@@ -1,0 +1,185 @@
+"""The preset `fast`: frozen features, implicit collocation in time, and a witness for the error.
+
+Two solutions are computed: the answer, and a witness with more and other features, other points
+and half the time step. Their difference is the error of the answer, up to that of the witness,
+which is smaller. If it exceeds the tolerance, the witness becomes the answer and a better witness
+is called. So the error that is stated was measured, not bounded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+
+from tengbc.networks import random_features
+from tengbc.options import Options
+from tengbc.problem import Problem
+from tengbc.projection.linear import LinearSpace
+from tengbc.schemes import EULER, HEUN, RK4, RadauIIA, RungeKutta, State
+from tengbc.solver.clock import clock
+from tengbc.solver.march import Callback
+from tengbc.solver.outcome import Outcome, Result
+from tengbc.solver.plan import Plan, Report
+from tengbc.solver.run_plan import Stopwatch, run_plan
+from tengbc.solver.sampling import boundary_points
+from tengbc.solver.solution import Solution
+
+Array = np.ndarray
+DEFAULT_TOLERANCE = 1e-6
+MOST_FEATURES = 2000
+MOST_STEPS = 20_000
+GROWTH = 1.4
+"""Features of the witness per feature of the answer."""
+WITNESSES = 6
+"""How often a better witness is called before the tolerance is given up."""
+OVERSAMPLING = 2.4
+"""Interior points per feature."""
+SCHEMES = {
+    "radau9": RadauIIA(5),
+    "radau5": RadauIIA(3),
+    **{tableau.name: RungeKutta(tableau) for tableau in (EULER, HEUN, RK4)},
+}
+
+
+@dataclass(frozen=True)
+class Level:
+    """How fine a solution is: its features, its time step, and the seed of its points."""
+
+    features: int
+    dt: float
+    seed: int
+
+    def finer(self) -> Level:
+        """The level of the witness; what the user has fixed is refined for the witness only."""
+        return Level(round(self.features * GROWTH), self.dt / 2, self.seed + 1)
+
+
+def solve_fast(
+    problem: Problem,
+    options: Options,
+    t_end: float,
+    report: Report,
+    callbacks: Sequence[Callback] = (),
+) -> Solution:
+    """Solve with frozen features to the tolerance, and state the error."""
+    tolerance = options.rtol or problem.rtol or DEFAULT_TOLERANCE
+    level = first_level(problem, options, t_end, tolerance)
+    answer = _solve_level(problem, options, level, t_end, report, callbacks)
+    for attempt in range(WITNESSES):
+        if not answer.result:
+            return answer
+        finer = level.finer()
+        witness = _solve_level(problem, options, finer, t_end, _renamed(report), ())
+        if not witness.result:
+            return _told(answer, witness.result.outcome, witness.result.message)
+        estimate = difference(answer, witness)
+        answer = replace(
+            answer, error_estimate=estimate, seconds=_added(answer.seconds, witness.seconds)
+        )
+        worst = float(np.max(estimate))
+        last = attempt == WITNESSES - 1 or finer.features > MOST_FEATURES
+        if worst <= tolerance or options.features or options.dt or last:
+            break
+        level, answer = finer, replace(witness, seconds=answer.seconds)
+    if worst <= tolerance:
+        return answer
+    return _told(
+        answer,
+        Outcome.TOLERANCE_NOT_REACHED,
+        f"the error is near {worst:.1e} where {tolerance:.1e} was asked for; accept it with a "
+        f"larger rtol, or give a smaller dt, more features or smoother data.",
+    )
+
+
+def first_level(problem: Problem, options: Options, t_end: float, tolerance: float) -> Level:
+    """Where to begin: what smooth problems need for so many digits."""
+    digits, dim = -math.log10(tolerance), problem.domain.dim
+    needed = {1: 8 * digits, 2: 5 * digits**2, 3: 2.5 * digits**3}.get(dim, 100 * digits**2)
+    features = options.features or int(np.clip(needed, 24 * dim, MOST_FEATURES / GROWTH))
+    return Level(features, options.dt or t_end / max(16, round(digits**2)), options.seed)
+
+
+def _solve_level(
+    problem: Problem,
+    options: Options,
+    level: Level,
+    t_end: float,
+    report: Report,
+    callbacks: Sequence[Callback],
+) -> Solution:
+    watch = Stopwatch()
+    plan = plan_fast(problem, options, level, t_end)
+    fitting, compiling = watch.lap()
+    solution = run_plan(problem, plan, options, report, callbacks)
+    solution.seconds["initial_fit"] = fitting
+    solution.seconds["compile"] += compiling
+    return solution
+
+
+def plan_fast(problem: Problem, options: Options, level: Level, t_end: float) -> Plan:
+    """Features, points, matrices and the fitted initial condition of one level."""
+    domain = problem.domain
+    network = random_features(domain, level.features, problem.components, seed=level.seed)
+    interior = domain.interior(
+        options.interior_points or round(OVERSAMPLING * level.features), seed=level.seed
+    )
+    count = options.boundary_points or _boundary_count(problem, len(interior))
+    scheme = SCHEMES[options.scheme or "radau9"]
+    space = LinearSpace(
+        problem,
+        network,
+        interior,
+        boundary_points(domain, count),
+        explicit=isinstance(scheme, RungeKutta),
+    )
+    target = problem.initial(interior.x).reshape(-1, space.collocation.components)
+    start = space.project(space.collocation.parameters.start, target, 0.0).theta
+    return Plan(
+        space=space,
+        scheme=scheme,
+        clock=clock(t_end, level.dt),
+        start=State(start),
+        collocation=space.collocation,
+    )
+
+
+def _boundary_count(problem: Problem, interior: int) -> int:
+    """Boundary points as dense as the interior ones, and half as many again."""
+    domain = problem.domain
+    length = sum(domain.length(segment) for segment in domain.segments)
+    spacing = (domain.measure / interior) ** (1 / domain.dim)
+    return max(2 * domain.dim, round(1.5 * length / spacing ** (domain.dim - 1)))
+
+
+def difference(answer: Solution, witness: Solution) -> Float[Array, " k"]:
+    """Relative L² distance of two solutions at the answer's times, at points of neither.
+
+    The witness also knows the times half-way between; what the answer misses there, interpolating,
+    counts for both its ends.
+    """
+    points = answer.problem.domain.interior(1024, seed=987_654_321).x
+    ours = answer.at_times(points, witness.times)
+    theirs = witness.at_times(points, witness.times)
+    flat = (len(witness.times), -1)
+    size = np.linalg.norm(theirs.reshape(flat), axis=1)
+    found = np.linalg.norm((ours - theirs).reshape(flat), axis=1) / np.where(size > 0, size, 1.0)
+    stride = (len(witness.times) - 1) // max(len(answer.times) - 1, 1)
+    around = np.maximum(found, np.maximum(np.append(found[1:], 0), np.insert(found[:-1], 0, 0)))
+    return around[::stride]
+
+
+def _told(solution: Solution, outcome: Outcome, message: str) -> Solution:
+    return replace(solution, result=Result(outcome, message))
+
+
+def _added(first: dict[str, float], second: dict[str, float]) -> dict[str, float]:
+    return {name: first.get(name, 0.0) + second.get(name, 0.0) for name in {**first, **second}}
+
+
+def _renamed(report: Report) -> Report:
+    """Progress of a witness, under a name that says what it is for."""
+    return lambda phase, fraction, known: report(f"{phase} (witness)", fraction, known)

@@ -1,0 +1,106 @@
+"""From a plan to a solution: march, observe, keep."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from tengbc.options import Options
+from tengbc.problem import Problem
+from tengbc.projection import Collocation, Fit
+from tengbc.schemes import State
+from tengbc.solver.compile_clock import compile_clock
+from tengbc.solver.march import Callback, march
+from tengbc.solver.measure import TIMES
+from tengbc.solver.plan import Plan, Report
+from tengbc.solver.record import Record
+from tengbc.solver.solution import Solution
+
+MOST_STATES = 1000
+"""Steps whose parameters are all kept; of a longer march about every k-th is."""
+
+
+class Stopwatch:
+    """Seconds since the last call, compiling told apart."""
+
+    def __init__(self):
+        self._began, self._compiled = time.perf_counter(), compile_clock.seconds
+
+    def lap(self) -> tuple[float, float]:
+        """(computing, compiling) since the last lap."""
+        now, compiled = time.perf_counter(), compile_clock.seconds
+        compiling = compiled - self._compiled
+        computing = now - self._began - compiling
+        self._began, self._compiled = now, compiled
+        return max(computing, 0.0), compiling
+
+
+def run_plan(
+    problem: Problem,
+    plan: Plan,
+    options: Options,
+    report: Report,
+    callbacks: Sequence[Callback] = (),
+) -> Solution:
+    """March a plan to its end and keep what the solution needs."""
+    watch = Stopwatch()
+    marched = march(
+        plan.space,
+        plan.scheme,
+        plan.clock,
+        plan.start,
+        options.seed,
+        _Observer(plan.collocation, plan.clock.steps, report),
+        callbacks,
+        keep_every=_keep_every(plan.clock.steps),
+    )
+    computing, compiling = watch.lap()
+    return Solution(
+        problem,
+        plan.collocation.parameters,
+        np.array(marched.times),
+        np.array(marched.thetas),
+        marched.result,
+        marched.history,
+        np.full(len(marched.times), np.nan),
+        {"march": computing, "compile": compiling},
+        _facts(options, plan),
+    )
+
+
+def _keep_every(steps: int) -> int:
+    """Keep all states of a short march, else about TIMES of them at equal distances."""
+    return 1 if steps <= MOST_STATES else max(1, steps // TIMES)
+
+
+def _facts(options: Options, plan: Plan) -> dict[str, object]:
+    return {
+        "preset": options.preset,
+        "scheme": plan.scheme.name,
+        "dt": plan.clock.dt,
+        "t_end": plan.clock.end,
+        "steps": plan.clock.steps,
+        "seed": options.seed,
+        "parameters": len(plan.collocation.parameters),
+        "interior_points": len(plan.collocation.interior),
+        "boundary_points": sum(len(points) for points in plan.collocation.boundary),
+    }
+
+
+class _Observer:
+    """Turns a state into a record, and reports progress."""
+
+    def __init__(self, collocation: Collocation, steps: int, report: Report):
+        self.collocation, self.steps, self.report = collocation, steps, report
+
+    def __call__(self, step: int, t: float, state: State, fits: list[Fit]) -> Record:
+        last = fits[-1]
+        residuals = self.collocation.boundary_residual(state.theta, t)
+        boundary = {
+            points.segment: float(np.sqrt(np.mean(np.square(g))))
+            for points, g in zip(self.collocation.boundary, residuals, strict=True)
+        }
+        self.report("march", step / self.steps, {"step": step, "time": t, "residual": last.misfit})
+        return Record(step, t, last.misfit, last.rank, last.condition, boundary)
