@@ -1,24 +1,21 @@
 """The boundary law a·u + b·∂ₙu = v in weak form.
 
-Where b = 0 the value v/a is imposed at the nodes. Elsewhere κ∂ₙu = κ(v − a·u)/b enters the boundary
-integral. Without diffusion only the inflow v·n < 0 takes a value, through the integral of
-|v·n|(g − u).
+Where b = 0 the value g = v/a is imposed at the nodes. Elsewhere κ∂ₙu = κ(v − a·u)/b enters the
+boundary integral. Without diffusion only the inflow v·n < 0 takes a value, at the nodes too, or if
+the flow changes in time through the integral of |v·n|(g − u), since then the inflow moves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
 from tengbc.baselines.fem.meshes import FemMesh
-from tengbc.baselines.fem.physics import Physics, combined
-from tengbc.baselines.fem.samples import Samples, Times
+from tengbc.baselines.fem.physics import Physics
+from tengbc.baselines.fem.samples import Computed, Samples, Times, total
 from tengbc.baselines.fem.tabulated import Tabulated, tabulate_facets
-from tengbc.coefficient import Coefficient
 from tengbc.conditions import Robin
 from tengbc.errors import UsageError
 from tengbc.problem import Problem
@@ -31,7 +28,7 @@ class Fixed:
     """Unknowns whose values are prescribed."""
 
     numbers: Int[Array, " k"]
-    values: Samples
+    values: Computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +36,8 @@ class Exchange:
     """The boundary integral ∫ (flux − factor·u) φ."""
 
     facets: Tabulated
-    factor: Callable[[float], Float[Array, "e q"]]
-    flux: Callable[[float], Float[Array, "e q"]]
-    factor_changes: bool
-    flux_changes: bool
+    factor: Computed
+    flux: Computed
 
 
 Parts = tuple[list[Fixed], list[Exchange]]
@@ -67,8 +62,8 @@ def boundary_parts(
         facets = mesh.segments[segment]
         if found.diffusive:
             _diffusive(parts, law, facets, segment, mesh, found, schedule)
-        elif found.velocity is not None:
-            _inflow(parts[1], law, facets, segment, mesh, found.velocity, schedule)
+        elif found.velocities:
+            _inflow(parts, law, facets, segment, mesh, found, schedule)
     return parts
 
 
@@ -91,59 +86,67 @@ def _diffusive(
     fixed, exchanges = parts
     if given.any():
         numbers = np.unique(mesh.facet_numbers(facets[given]))
-        value = combined(lambda v, a: v / a, law.v, law.a)
-        fixed.append(Fixed(numbers, Samples(value, mesh.nodes[numbers], schedule)))
+        fixed.append(Fixed(numbers, _value(law, mesh.nodes[numbers], segment, schedule)))
     if not given.all():
-        assert found.kappa is not None
         tabulated = tabulate_facets(mesh, facets[~given])
-        factor = combined(_ratio, found.kappa, law.a, law.b)
-        flux = combined(_ratio, found.kappa, law.v, law.b)
-        exchanges.append(
-            Exchange(
-                tabulated,
-                Samples(factor, tabulated.points),
-                Samples(flux, tabulated.points, schedule),
-                factor.time_dependent,
-                flux.time_dependent,
-            )
-        )
+        kappa = total([Samples(kappa, tabulated.points) for kappa in found.kappas])
+        assert kappa is not None
+        b = Samples(law.b, tabulated.points)
+        factor = Computed(_ratio, kappa, Samples(law.a, tabulated.points), b)
+        flux = Computed(_ratio, kappa, Samples(law.v, tabulated.points, schedule), b)
+        exchanges.append(Exchange(tabulated, factor, flux))
 
 
-def _ratio(kappa: Array, numerator: Array, b: Array):
+def _ratio(kappa: Array, numerator: Array, b: Array) -> Array:
     """κ·numerator/b, and nothing at a point of a mixed facet where b = 0."""
-    return jnp.where(b == 0, 0.0, kappa * numerator / jnp.where(b == 0, 1.0, b))
+    return np.divide(kappa * numerator, b, out=np.zeros_like(b), where=b != 0)
+
+
+def _value(
+    law: Robin, points: Float[Array, "... 2"], segment: str, schedule: Times | None
+) -> Computed:
+    """v/a, the value that the law prescribes where b = 0."""
+    a = Samples(law.a, points)
+    if not np.all(a(0.0)):
+        raise UsageError(
+            f"On {segment} a and b vanish together somewhere, so the condition says nothing there; "
+            f"make one of them nonzero."
+        )
+    return Computed(np.divide, Samples(law.v, points, schedule), a)
 
 
 def _inflow(
-    exchanges: list[Exchange],
+    parts: Parts,
     law: Robin,
     facets: Int[Array, " f"],
     segment: str,
     mesh: FemMesh,
-    velocity: Coefficient,
+    found: Physics,
     schedule: Times | None,
 ) -> None:
     tabulated = tabulate_facets(mesh, facets)
-    at_points = Samples(velocity, tabulated.points)
+    velocity = total([Samples(v, tabulated.points) for v in found.velocities])
+    assert velocity is not None
 
-    def inward(t: float) -> Float[Array, "e q"]:
+    def inward(v: Float[Array, "e q 2"]) -> Float[Array, "e q"]:
         assert tabulated.normals is not None
-        return np.maximum(0.0, -np.einsum("eqd,eqd->eq", at_points(t), tabulated.normals))
+        return np.maximum(0.0, -np.sum(v * tabulated.normals, axis=-1))
 
-    if not velocity.time_dependent and not inward(0.0).any():
+    factor = Computed(inward, velocity)
+    speed = float(np.abs(velocity(0.0)).max())
+    entered = (factor(0.0) > 1e-10 * speed).any(axis=1)
+    if not factor.time_dependent and not entered.any():
         return  # all of it is outflow: what is prescribed there is redundant
     if not law.b.equals(0):
         raise UsageError(
             f"Transport without diffusion needs a value where the flow enters through {segment}, "
             f"but the condition there is {law.formula}; give a Dirichlet condition."
         )
-    value = Samples(combined(lambda v, a: v / a, law.v, law.a), tabulated.points, schedule)
-    exchanges.append(
-        Exchange(
-            tabulated,
-            inward,
-            lambda t: inward(t) * value(t),
-            velocity.time_dependent,
-            velocity.time_dependent or value.time_dependent,
-        )
-    )
+    fixed, exchanges = parts
+    if factor.time_dependent:
+        value = _value(law, tabulated.points, segment, schedule)
+        exchanges.append(Exchange(tabulated, factor, Computed(np.multiply, factor, value)))
+    else:
+        # Upwinded test functions are stable with values at the nodes, not with the integral.
+        numbers = np.unique(mesh.facet_numbers(facets[entered]))
+        fixed.append(Fixed(numbers, _value(law, mesh.nodes[numbers], segment, schedule)))

@@ -12,10 +12,11 @@ from scipy.spatial import KDTree
 from tengbc.baselines.fem.meshes import FemMesh
 
 Array = np.ndarray
-CANDIDATES = (4, 16, 64, 256)
-"""Nearest cells tried, more only for the points that lie in none of the first ones."""
+ROUNDS = ((4, 1e-10), (16, 0.02), (64, 0.02), (256, 0.02))
+"""How many of the nearest cells are tried, and how far outside the best of them, in units of the
+cell, a point may lie to be content with it. The first round finds nearly all points; those beyond a
+curved boundary are settled by the second, and only in meshes with needles are there more."""
 NEWTON_STEPS = 6
-INSIDE = 1e-10
 
 
 def interpolation(mesh: FemMesh, x: Float[Array, "n 2"]) -> scipy.sparse.csr_matrix:
@@ -34,15 +35,14 @@ def interpolation(mesh: FemMesh, x: Float[Array, "n 2"]) -> scipy.sparse.csr_mat
 
 def locate(mesh: FemMesh, x: Float[Array, "n 2"]) -> tuple[Int[Array, " n"], Float[Array, "n 2"]]:
     """The cell of each point, and the point's coordinates in the reference cell."""
+    x = x - mesh.origin
     corners = mesh.mesh.p.T[mesh.mesh.t.T]
     tree = KDTree(corners.mean(axis=1))
     cell = np.zeros(len(x), dtype=int)
     reference = np.zeros((len(x), 2))
     outside = np.full(len(x), np.inf)
-    for count in CANDIDATES:
-        lost = np.flatnonzero(outside > INSIDE)
-        if not len(lost) or count > 4 * len(corners):
-            break
+    lost = np.arange(len(x))
+    for count, tolerance in ROUNDS:
         nearest = tree.query(x[lost], k=min(count, len(corners)))[1].reshape(len(lost), -1)
         places = _inverse(mesh, nearest, x[lost])
         distance = _outside(mesh.element, places)
@@ -53,6 +53,9 @@ def locate(mesh: FemMesh, x: Float[Array, "n 2"]) -> tuple[Int[Array, " n"], Flo
         cell[chosen] = nearest[rows, best]
         reference[chosen] = places[rows, best]
         outside[chosen] = distance[rows, best]
+        lost = lost[outside[lost] > tolerance]
+        if not len(lost) or count >= len(corners):
+            break
     return cell, reference
 
 

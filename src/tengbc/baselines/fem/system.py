@@ -9,8 +9,8 @@ from jaxtyping import Bool, Float
 
 from tengbc.baselines.fem.boundary import boundary_parts
 from tengbc.baselines.fem.meshes import FemMesh
-from tengbc.baselines.fem.physics import Physics, drift
-from tengbc.baselines.fem.samples import Samples, Times
+from tengbc.baselines.fem.physics import Physics
+from tengbc.baselines.fem.samples import Samples, Times, total
 from tengbc.baselines.fem.tabulated import leaning_upstream, tabulate_cells
 from tengbc.problem import Problem
 
@@ -29,21 +29,29 @@ class System:
     ):
         self.physics = found
         cells = tabulate_cells(mesh)
-        if found.velocity is not None and not found.diffusive and not found.velocity.time_dependent:
-            cells = leaning_upstream(cells, Samples(found.velocity, cells.points)(0.0))
+        velocity = total([Samples(v, cells.points) for v in found.velocities])
+        if velocity is not None and not found.diffusive and not velocity.time_dependent:
+            cells = leaning_upstream(cells, velocity(0.0))
         self._cells = cells
+        self._kappa = total([Samples(kappa, cells.points) for kappa in found.kappas])
+        # κ∇²u = ∇·(κ∇u) − ∇κ·∇u: a slope of κ acts like a flow.
+        slopes = [
+            Samples(kappa, cells.points, gradient=True)
+            for kappa in found.kappas
+            if not kappa.constant
+        ]
+        self._drift = total([Samples(v, cells.points) for v in found.velocities] + slopes)
+        self._source = total([Samples(f, cells.points, schedule) for f in found.sources])
         self._fixed, self._exchanges = boundary_parts(problem, mesh, found, schedule)
-        self._kappa = found.kappa and Samples(found.kappa, cells.points)
-        moving = drift(found)
-        self._drift = moving and Samples(moving, cells.points)
-        self._source = found.source and Samples(found.source, cells.points, schedule)
         self.mass = cells.products()
         self.free = self._free(mesh.unknowns)
         self.matrix_changes = any(
-            part is not None and part.time_dependent for part in (self._kappa, self._drift)
-        ) or any(exchange.factor_changes for exchange in self._exchanges)
-        self.load_changes = (self._source is not None and self._source.time_dependent) or any(
-            exchange.flux_changes for exchange in self._exchanges
+            part is not None and part.time_dependent
+            for part in (self._kappa, self._drift, *(e.factor for e in self._exchanges))
+        )
+        self.load_changes = any(
+            part is not None and part.time_dependent
+            for part in (self._source, *(e.flux for e in self._exchanges))
         )
         self._matrix = None if self.matrix_changes else self._assemble(0.0)
         self._steady_load = None if self.load_changes else self._assemble_load(0.0)

@@ -92,7 +92,7 @@ def tabulate_cells(mesh: FemMesh) -> Tabulated:
     basis = scikit_fem().CellBasis(
         mesh.mesh, mesh.element, intorder=INTEGRATION_ORDER, dofs=mesh.dofs, disable_doflocs=True
     )
-    values = np.stack([function[0].value[:1] for function in basis.basis], axis=-1)
+    values = np.stack([np.asarray(function[0])[:1] for function in basis.basis], axis=-1)
     return _tabulated(mesh, basis, values)
 
 
@@ -106,7 +106,7 @@ def tabulate_facets(mesh: FemMesh, facets: Int[Array, " f"]) -> Tabulated:
         dofs=mesh.dofs,
         disable_doflocs=True,
     )
-    values = np.stack([function[0].value for function in basis.basis], axis=-1)
+    values = np.stack([np.asarray(function[0]) for function in basis.basis], axis=-1)
     return _tabulated(mesh, basis, values, np.moveaxis(np.asarray(basis.normals), 0, -1))
 
 
@@ -129,7 +129,7 @@ def _tabulated(mesh: FemMesh, basis: Any, values: Array, normals: Array | None =
     return Tabulated(
         unknowns=mesh.unknowns,
         numbers=mesh.numbers[basis.element_dofs.T],
-        points=np.moveaxis(np.asarray(basis.global_coordinates()), 0, -1),
+        points=np.moveaxis(np.asarray(basis.global_coordinates()), 0, -1) + mesh.origin,
         weights=basis.dx,
         values=values,
         tests=values,

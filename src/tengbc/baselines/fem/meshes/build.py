@@ -43,4 +43,4 @@ def build_mesh(domain: Domain, resolution: int) -> FemMesh:
             f"The finite-element solver has no mesh for {type(domain).__name__} in dimension "
             f"{domain.dim}; it knows the plane domains {names}."
         )
-    return mesher(domain, resolution)
+    return mesher(domain, resolution).centred()

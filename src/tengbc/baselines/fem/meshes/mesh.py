@@ -1,6 +1,8 @@
 """What a finite-element solve needs to know of a mesh."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,8 @@ class FemMesh:
     """A scikit-fem mesh with its quadratic element, named boundary facets and unknowns.
 
     `dofs` is scikit-fem's numbering of the nodes, `numbers` the unknown of each node: on a periodic
-    mesh several nodes share one. `nodes` are the places of the unknowns.
+    mesh several nodes share one. `nodes` are the places of the unknowns. The scikit-fem mesh has
+    its coordinates relative to `origin`: far from zero its Newton iterations would not converge.
     """
 
     mesh: Any
@@ -23,6 +26,13 @@ class FemMesh:
     segments: dict[str, Int[Array, " f"]]
     numbers: Int[Array, " m"]
     nodes: Float[Array, "n 2"]
+    origin: Float[Array, " 2"] = field(default_factory=lambda: np.zeros(2))
+
+    def centred(self) -> FemMesh:
+        """The same mesh with the middle of its bounding box as origin."""
+        middle = (self.nodes.min(axis=0) + self.nodes.max(axis=0)) / 2
+        moved = replace(self.mesh, doflocs=self.mesh.doflocs - middle[:, None])
+        return replace(self, mesh=moved, origin=middle)
 
     @property
     def unknowns(self) -> int:
