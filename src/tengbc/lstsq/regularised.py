@@ -32,9 +32,7 @@ class RegularisedQR:
         self.rows, self.columns = rows, columns
         factor, apply = ("geqrf", "unmqr") if np.iscomplexobj(matrix) else ("geqrf", "ormqr")
         geqrf, self._apply = sla.get_lapack_funcs((factor, apply), (stacked,))
-        self._reflections, self._tau, _, _ = geqrf(
-            stacked, lwork=64 * columns, overwrite_a=True
-        )
+        self._reflections, self._tau, _, _ = geqrf(stacked, lwork=64 * columns, overwrite_a=True)
         self.triangle = np.triu(self._reflections[:columns])
         self._adjoint = self._explicit() if explicit else None
 

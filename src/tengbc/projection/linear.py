@@ -89,6 +89,7 @@ class LinearSpace:
         self.phi = values.reshape(-1, self.unknowns)
         self.rate_matrix = rates.reshape(-1, self.unknowns)
         blocks = [block.reshape(-1, self.unknowns) for block in blocks]
+        self._segment_ends = np.cumsum([len(block) for block in blocks])[:-1]
         self.boundary_matrix = np.concatenate(blocks or [np.zeros((0, self.unknowns))])
         check_finite("The equation's linear part", rates, collocation.interior.x, t)
         self.scale = self._row_scale(blocks)
@@ -167,6 +168,12 @@ class LinearSpace:
         c = self.head(theta)
         rates = self.rate_matrix @ c + self.rate_rest(c, t)
         return rates.reshape(-1, self.collocation.components)
+
+    def boundary_residual(self, theta: Float[Array, " p"], t: float) -> list[Float[Array, "..."]]:
+        """g(u_θ) on each boundary segment at time t."""
+        c = self.head(theta)
+        residual = self.boundary_matrix @ c - self.boundary_rest(c, t)
+        return np.split(residual, self._segment_ends)
 
     def project(
         self,

@@ -22,7 +22,7 @@ from tengbc.projection.subset import draw_subset
 
 Array = np.ndarray
 SMALLEST_DAMPING = 1e-13
-"""Relative to the mean square of the columns; with less the damped matrix is as good as singular."""
+"""Relative to the mean square of the columns; with less the matrix is as good as singular."""
 ROUND_OFF = 1 + 1e-12
 """A residual larger by less has not risen."""
 

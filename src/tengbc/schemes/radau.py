@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Complex, Float
+from jaxtyping import Float
 from numpy.polynomial import legendre
+from numpy.typing import NDArray
 
 from tengbc.errors import DivergedError
 from tengbc.projection import Fit
@@ -25,6 +26,7 @@ from tengbc.projection.linear import MOST_PASSES, LinearSpace, close
 from tengbc.schemes.state import State
 
 Array = np.ndarray
+Complex128 = NDArray[np.complex128]
 
 
 def radau_nodes(stages: int) -> Float[Array, " s"]:
@@ -68,10 +70,10 @@ class RadauIIA:
         return radau_nodes(self.stages)
 
     @cached_property
-    def _diagonal(
-        self,
-    ) -> tuple[Complex[Array, " s"], Complex[Array, "s s"], Complex[Array, "s s"]]:
-        eigenvalues, vectors = np.linalg.eig(collocation_matrix(self.nodes))
+    def _diagonal(self) -> tuple[Complex128, Complex128, Complex128]:
+        found = np.linalg.eig(collocation_matrix(self.nodes))
+        eigenvalues = np.asarray(found.eigenvalues, dtype=np.complex128)
+        vectors = np.asarray(found.eigenvectors, dtype=np.complex128)
         # Conjugate pairs are solved once: sort so that the half with Im ≥ 0 comes first.
         order = np.lexsort((eigenvalues.real, -eigenvalues.imag.round(12)))
         eigenvalues, vectors = eigenvalues[order], vectors[:, order]
@@ -93,7 +95,8 @@ class RadauIIA:
                 break
             if not np.isfinite(heads).all():
                 raise DivergedError(
-                    f"The stages of the step to t = {t + dt:.6g} do not converge; take a smaller dt."
+                    f"The stages of the step to t = {t + dt:.6g} do not converge; "
+                    f"take a smaller dt."
                 )
         new = heads[-1]
         misfit = space.fit(new, space.phi @ new, outside[-1], 0.0, 0.0)
@@ -115,5 +118,5 @@ class RadauIIA:
                 heads += np.outer(vectors[:, j].real, solved)
             else:  # a pair: twice the real part of one of the two
                 solved = space.solve(complex(tau), right, data)
-                heads += 2 * np.outer(vectors[:, j], solved).real
+                heads += 2 * np.real(np.outer(vectors[:, j], solved))
         return heads

@@ -26,6 +26,10 @@ class Space(Protocol):
         """L(u_θ) at the points."""
         ...
 
+    def boundary_residual(self, theta: Float[Array, " p"], t: float) -> list[Float[Array, "..."]]:
+        """g(u_θ) on each boundary segment at time t."""
+        ...
+
     def project(
         self,
         theta: Float[Array, " p"],
@@ -59,6 +63,9 @@ class NetworkSpace:
 
     def rates(self, theta: Float[Array, " p"], t: float) -> Float[Array, "n m"]:
         return self.collocation.rates(theta, t)
+
+    def boundary_residual(self, theta: Float[Array, " p"], t: float) -> list[Float[Array, "..."]]:
+        return list(self.collocation.boundary_residual(theta, t))
 
     def project(self, theta, target, t, key, first=False) -> Fit:
         return self.projection.fit(theta, self.collocation, target, t, key, first)

@@ -13,9 +13,9 @@ class CompileClock:
         self.programs = 0
         jax.monitoring.register_event_duration_secs_listener(self._heard)
 
-    def _heard(self, event: str, duration: float, **_: object) -> None:
+    def _heard(self, event: str, duration_secs: float, **_: object) -> None:
         if event.startswith(_PREFIX):
-            self.seconds += duration
+            self.seconds += duration_secs
             self.programs += event.endswith("backend_compile_duration")
 
 

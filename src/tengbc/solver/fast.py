@@ -36,6 +36,8 @@ GROWTH = 1.4
 """Features of the witness per feature of the answer."""
 WITNESSES = 6
 """How often a better witness is called before the tolerance is given up."""
+MANY_STEPS = 50
+"""From so many steps on it pays to form the orthogonal factors."""
 OVERSAMPLING = 2.4
 """Interior points per feature."""
 SCHEMES = {
@@ -134,7 +136,7 @@ def plan_fast(problem: Problem, options: Options, level: Level, t_end: float) ->
         network,
         interior,
         boundary_points(domain, count),
-        explicit=isinstance(scheme, RungeKutta),
+        explicit=t_end / level.dt > MANY_STEPS,
     )
     target = problem.initial(interior.x).reshape(-1, space.collocation.components)
     start = space.project(space.collocation.parameters.start, target, 0.0).theta

@@ -9,7 +9,7 @@ import numpy as np
 
 from tengbc.options import Options
 from tengbc.problem import Problem
-from tengbc.projection import Collocation, Fit
+from tengbc.projection import Fit
 from tengbc.schemes import State
 from tengbc.solver.compile_clock import compile_clock
 from tengbc.solver.march import Callback, march
@@ -52,7 +52,7 @@ def run_plan(
         plan.clock,
         plan.start,
         options.seed,
-        _Observer(plan.collocation, plan.clock.steps, report),
+        _Observer(plan, report),
         callbacks,
         keep_every=_keep_every(plan.clock.steps),
     )
@@ -92,15 +92,17 @@ def _facts(options: Options, plan: Plan) -> dict[str, object]:
 class _Observer:
     """Turns a state into a record, and reports progress."""
 
-    def __init__(self, collocation: Collocation, steps: int, report: Report):
-        self.collocation, self.steps, self.report = collocation, steps, report
+    def __init__(self, plan: Plan, report: Report):
+        self.space, self.steps, self.report = plan.space, plan.clock.steps, report
+        self.segments = [points.segment for points in plan.collocation.boundary]
 
     def __call__(self, step: int, t: float, state: State, fits: list[Fit]) -> Record:
         last = fits[-1]
-        residuals = self.collocation.boundary_residual(state.theta, t)
         boundary = {
-            points.segment: float(np.sqrt(np.mean(np.square(g))))
-            for points, g in zip(self.collocation.boundary, residuals, strict=True)
+            segment: float(np.sqrt(np.mean(np.square(residual))))
+            for segment, residual in zip(
+                self.segments, self.space.boundary_residual(state.theta, t), strict=True
+            )
         }
         self.report("march", step / self.steps, {"step": step, "time": t, "residual": last.misfit})
         return Record(step, t, last.misfit, last.rank, last.condition, boundary)

@@ -60,7 +60,7 @@ class Solution:
         return result if points.ndim == 2 else result[0]
 
     def at_times(
-        self, x: Float[Array, "n d"], times: Sequence[float], *, outside: str = "raise"
+        self, x: Float[Array, "n d"], times: Sequence[float] | Array, *, outside: str = "raise"
     ) -> Float[Array, "k n ..."]:
         """u at points x (n, d) and several times: what is common to them is computed once."""
         points = np.atleast_2d(as_points(x, self.problem.domain.dim))
@@ -139,7 +139,7 @@ class Solution:
 
 
 @eqx.filter_jit
-def _features(body: AbstractBody, x: Array) -> Array:
+def _features(body: AbstractBody, x: Array):
     return jax.vmap(body)(x)
 
 
