@@ -115,7 +115,8 @@ def test_many_points_give_what_few_give():
     """Past 4,096 and past 8,192 points the work is done in pieces; nothing else changes."""
     problem, count = wave(), 8300
     network = mlp(problem.domain, 2, widths=(5,))
-    points = problem.domain.interior(count, rule="random")
+    x = problem.domain.interior(count, rule="random").x
+    points = Points(x, 1 + x[:, 0])
     chosen = np.r_[0:50, 4096 - 50 : 4096 + 50, 8192 - 50 : 8192 + 50, count - 50 : count]
     whole = Collocation(problem, network, points, [])
     part = Collocation(problem, network, Points(points.x[chosen], points.w[chosen]), [])

@@ -15,6 +15,7 @@ from tengbc.problem import Problem
 from tengbc.projection import Collocation, Fit, SeparableProjection
 from tengbc.projection.separable import _DampedNormalEquations
 from tengbc.solver.sampling import boundary_points
+from tests.networks.cases import some_theta
 
 KEY = (0, 0, 0)
 
@@ -63,6 +64,22 @@ def test_the_body_improves_a_small_network():
     sizes = [head.residual, *(size for _, size in seen)]
     assert all(b < a for a, b in itertools.pairwise(sizes))
     assert len(seen) == body.iterations
+
+
+def test_converges_quadratically_to_what_the_network_can_be():
+    """Eliminating the head is exact: near a perfect fit each step squares the distance to it."""
+    problem = Problem(Disk(), Heat(1.0), {"circle": lambda u, x, n, t: 1e-9 * u(x)}, 0.0)
+    small = rows(mlp(problem.domain, widths=(3,)), 200, 10, problem)
+    there, body = some_theta(small.parameters), small.parameters.head.start
+    here = there.copy()
+    here[:body] += 0.02 * np.random.default_rng(1).normal(size=body)
+    sizes = [
+        SeparableProjection(iterations=iterations, damping=1e-10)
+        .fit(here, small, small.values(there), 0.0, KEY)
+        .residual
+        for iterations in range(4)
+    ]
+    assert sizes[0] > 1e-3 and sizes[1] < 1e-3 and sizes[2] < 1e-6 and sizes[3] < 1e-8
 
 
 def test_some_columns_of_the_body_are_enough_and_the_key_names_them():

@@ -77,14 +77,14 @@ def test_the_key_decides_every_bit(rows, target):
 
 
 def test_each_iteration_draws_its_own_parameters(rows, target):
-    recorded = Recorded(rows)
-    projection = SubsetProjection(2, 50, first_iterations=3, first_subset=90)
+    recorded, everything = Recorded(rows), len(start(rows))
+    projection = SubsetProjection(2, 80, first_iterations=3, first_subset=everything)
     projection.fit(start(rows), recorded, target, 0.2, KEY)
-    assert [len(active) for active in recorded.asked] == [50, 50]
-    assert len(np.intersect1d(*recorded.asked)) < 40
+    assert [len(active) for active in recorded.asked] == [80, 80]
+    assert len(np.intersect1d(*recorded.asked)) < 60
     recorded.asked.clear()
     projection.fit(start(rows), recorded, target, 0.2, KEY, first=True)
-    assert [len(active) for active in recorded.asked] == [90, 50, 50]
+    assert [len(active) for active in recorded.asked] == [everything, 80, 80]
 
 
 def test_only_the_subset_moves(rows, target):
