@@ -17,7 +17,7 @@ class BudgetError(TengbcError):
 class Clock:
     """Seconds by phase, compilation apart; raises BudgetError when `budget` will not do."""
 
-    def __init__(self, budget: float | None):
+    def __init__(self, budget: int | float | None):
         from tengbc.solver.compile_clock import compile_clock
 
         self._compile_clock, self._budget = compile_clock, budget

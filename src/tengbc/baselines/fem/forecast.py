@@ -68,7 +68,7 @@ class Model:
         each = self.measured.march_seconds / solves
         return each * _solves(scheme) * self._ratio(resolution) ** SOLVE_GROWTH
 
-    def plan(self, resolution: int, seconds: float) -> Plan:
+    def plan(self, resolution: int, seconds: int | float) -> Plan:
         """The scheme and the number of steps that promise the least error in the seconds."""
         space = self.space * (resolution / self.known) ** -self.order
         room = SAFETY * seconds - self.preparation(resolution)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from tengbc.baselines.fem.locate import interpolation
 from tengbc.baselines.fem.meshes import FemMesh
@@ -44,7 +45,7 @@ class FemSolution:
         """Mesh, assembly, factorisation and march together, compilation apart."""
         return sum(value for phase, value in self.seconds.items() if phase != "compile")
 
-    def __call__(self, x: Float[Array, "n 2"], t: float) -> Float[Array, " n"]:
+    def __call__(self, x: ArrayLike, t: int | float) -> Float[Array, "..."] | np.floating:
         """u at points x, one (2,) or many (n, 2), at a stored time t; nothing is interpolated in t.
 
         The matrix that evaluates at a set of points is kept, so further times cost a product.
@@ -53,7 +54,7 @@ class FemSolution:
         values = self._matrix(np.atleast_2d(points)) @ self.values[self._index(t)]
         return values if points.ndim == 2 else values[0]
 
-    def _index(self, t: float) -> int:
+    def _index(self, t: int | float) -> int:
         index = int(np.argmin(np.abs(self.times - t)))
         if not abs(self.times[index] - t) <= 1e-12 * max(1.0, self.times[-1]):
             raise OutsideError(

@@ -27,13 +27,13 @@ Report = Callable[[str, float, dict], None]
 
 def solve_fem(
     problem: Problem,
-    t_end: float | None = None,
+    t_end: int | float | None = None,
     *,
     resolution: int = 64,
-    dt: float = 1e-3,
-    times: Float[Array, " k"] | Sequence[float] | None = None,
+    dt: int | float = 1e-3,
+    times: Float[Array, " k"] | Sequence[int | float] | None = None,
     scheme: str | None = None,
-    budget: float | None = None,
+    budget: int | float | None = None,
     report: Report = lambda phase, fraction, known: None,
 ) -> FemSolution:
     """Solve a problem in the plane with quadratic finite elements and second-order time steps.
@@ -112,7 +112,9 @@ def solve_fem(
     )
 
 
-def _checked_times(times: Float[Array, " k"] | Sequence[float], end: float) -> Float[Array, " k"]:
+def _checked_times(
+    times: Float[Array, " k"] | Sequence[int | float], end: int | float
+) -> Float[Array, " k"]:
     stored = np.array(times, dtype=np.float64).ravel()
     ascending = len(stored) > 0 and bool(np.all(np.diff(stored) > 0))
     if not ascending or stored[0] < 0 or stored[-1] > end * (1 + 1e-12):

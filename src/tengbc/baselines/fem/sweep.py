@@ -26,7 +26,7 @@ LADDER = (4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 25
 class FemSweep:
     """All runs of a sweep that stayed within its time."""
 
-    seconds: float
+    seconds: int | float
     trials: list[FemTrial] = field(default_factory=list)
 
     @property
@@ -41,8 +41,8 @@ class FemSweep:
 
 def best_fem(
     problem: Problem,
-    t_end: float,
-    seconds: float,
+    t_end: int | float,
+    seconds: int | float,
     points: Float[Array, "n 2"],
     times: Float[Array, " k"],
     truth: Float[Array, "k n"],
@@ -57,8 +57,8 @@ def best_fem(
 
 def sweep_fem(
     problem: Problem,
-    t_end: float,
-    seconds: float,
+    t_end: int | float,
+    seconds: int | float,
     points: Float[Array, "n 2"],
     times: Float[Array, " k"],
     truth: Float[Array, "k n"],
@@ -86,7 +86,7 @@ def sweep_fem(
     return sweep
 
 
-def _trials(run: Runner, model: Model, resolution: int, seconds: float) -> list[FemTrial]:
+def _trials(run: Runner, model: Model, resolution: int, seconds: int | float) -> list[FemTrial]:
     """Up to three runs: as planned, and again with what the first ones taught about the clock."""
     plan, done = model.plan(resolution, seconds), []
     for _ in range(3):

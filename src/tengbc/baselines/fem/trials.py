@@ -37,7 +37,7 @@ class Runner:
     def __init__(
         self,
         problem: Problem,
-        t_end: float,
+        t_end: int | float,
         points: Float[Array, "n 2"],
         times: Float[Array, " k"],
         truth: Float[Array, "k n"],
@@ -47,7 +47,7 @@ class Runner:
         self.sizes = np.linalg.norm(truth, axis=1)
 
     def run(
-        self, resolution: int, scheme: str, steps: int, budget: float | None = None
+        self, resolution: int, scheme: str, steps: int, budget: int | float | None = None
     ) -> tuple[FemTrial, Float[Array, "k n"]]:
         """A trial and its values at the points and times."""
         solution = solve_fem(

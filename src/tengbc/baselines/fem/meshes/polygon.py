@@ -38,7 +38,7 @@ def polygon_mesh(domain: Polygon, resolution: int) -> FemMesh:
 
 
 def _lattice_mesh(
-    loops: list[Float[Array, "k 2"]], size: float
+    loops: list[Float[Array, "_ 2"]], size: float
 ) -> tuple[Float[Array, "n 2"], Int[Array, "t 3"]] | None:
     from scipy.spatial import Delaunay
 
@@ -59,7 +59,7 @@ def _lattice_mesh(
 
 
 def _vertex_mesh(
-    loops: list[Float[Array, "k 2"]],
+    loops: list[Float[Array, "_ 2"]],
 ) -> tuple[Float[Array, "n 2"], Int[Array, "t 3"]]:
     """The constrained triangulation of the vertices alone."""
     import shapely
@@ -70,7 +70,7 @@ def _vertex_mesh(
     return points, triangles.reshape(-1, 3)
 
 
-def _shape(loops: list[Float[Array, "k 2"]]) -> Any:
+def _shape(loops: list[Float[Array, "_ 2"]]) -> Any:
     import shapely
 
     return shapely.Polygon(loops[0], loops[1:])
@@ -107,7 +107,7 @@ def _halved(ring: Float[Array, "k 2"], chosen: Bool[Array, " k"]) -> Float[Array
     return np.insert(ring, np.flatnonzero(chosen) + 1, middles[chosen], axis=0)
 
 
-def _edges(rings: list[Float[Array, "k 2"]]) -> tuple[Int[Array, "n 2"], Int[Array, " n"]]:
+def _edges(rings: list[Float[Array, "_ 2"]]) -> tuple[Int[Array, "n 2"], Int[Array, " n"]]:
     """The edges of all rings as pairs of point numbers, and the ring each belongs to."""
     sizes = [len(ring) for ring in rings]
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])

@@ -31,7 +31,7 @@ class Segment:
     snap: Snap | None = None
 
 
-def halvings(cells: float, coarsest: float) -> int:
+def halvings(cells: int | float, coarsest: int | float) -> int:
     """How often `cells` can be halved without falling below `coarsest`."""
     return max(0, math.floor(math.log2(cells / coarsest) + 1e-9))
 
@@ -44,11 +44,13 @@ def curved_triangles(
 ) -> FemMesh:
     """Quadratic triangles, each curved edge through three points of the true boundary."""
     skfem = scikit_fem()
+    curved = any(segment.snap is not None for segment in segments.values())
     # scikit-fem wants its arrays contiguous with points and triangles as columns.
     mesh = skfem.MeshTri1(np.ascontiguousarray(points.T), np.ascontiguousarray(triangles.T))
     for _ in range(refinements):
         mesh = mesh.refined()
-        mesh = _moved(mesh, _named(mesh, segments), segments, lambda m, f: m.facets[:, f])
+        if curved:
+            mesh = _moved(mesh, _named(mesh, segments), segments, lambda m, f: m.facets[:, f])
     mesh = skfem.MeshTri2.from_mesh(mesh)
     named = _named(mesh, segments)
     mesh = _moved(mesh, named, segments, lambda m, f: m.dofs.facet_dofs[0, f])

@@ -72,7 +72,7 @@ def _polar_mesh(
     size = float(np.max(upper - lower)) / resolution
     radial = max(1.0, (domain.outer - domain.inner) / size)
     around = max(12 * span / (2 * np.pi), span * (domain.outer + domain.inner) / 2 / size)
-    refinements = min(halvings(radial, 2), halvings(around, 16 * span / (2 * np.pi)))
+    refinements = min(halvings(radial, 4), halvings(around, 16 * span / (2 * np.pi)))
     cells = [max(1, round(count / 2**refinements)) for count in (radial, around)]
     cells[1] = max(cells[1], 3 if closed else 1)
     r, s = np.meshgrid(
