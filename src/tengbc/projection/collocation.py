@@ -132,6 +132,8 @@ class Collocation:
         for function, points in zip(self._condition_columns, self.boundary, strict=True):
             with jax.enable_x64(True):
                 block = np.asarray(function(theta, points.x, points.normal, t, active))
+            slope = f"The derivative of the condition on {points.segment}"
+            check_finite(slope, np.moveaxis(block, 0, -1), points.x, t)
             block = block.reshape(len(active), -1)
             rows = slice(place, place + block.shape[1])
             result[:, rows] = block * self.scale[rows]

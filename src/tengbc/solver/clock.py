@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from tengbc.errors import UsageError
 
+MOST_STEPS = 1e8
+"""More than anyone has the patience for: a slip in dt or t_end."""
+
 
 @dataclass(frozen=True)
 class Clock:
@@ -28,5 +31,7 @@ def clock(end: float, dt: float, multiple: int = 1) -> Clock:
     for name, value in (("t_end", end), ("dt", dt)):
         if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
             raise UsageError(f"{name} is {value}, but it must be positive and finite; change it.")
+    if end / dt > MOST_STEPS:
+        raise UsageError(f"dt is {dt:g}, which makes {end / dt:.0e} steps; take a larger dt.")
     steps = math.ceil(end / dt * (1 - 1e-12))
     return Clock(float(end), multiple * math.ceil(steps / multiple))

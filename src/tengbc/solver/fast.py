@@ -25,7 +25,7 @@ from tengbc.solver.march import Callback
 from tengbc.solver.outcome import Outcome, Result
 from tengbc.solver.plan import Plan, Report
 from tengbc.solver.run_plan import Stopwatch, run_plan
-from tengbc.solver.sampling import boundary_points
+from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.solution import Solution
 
 Array = np.ndarray
@@ -138,7 +138,7 @@ def plan_fast(problem: Problem, options: Options, level: Level, t_end: float) ->
         boundary_points(domain, count),
         explicit=t_end / level.dt > MANY_STEPS,
     )
-    target = problem.initial(interior.x).reshape(-1, space.collocation.components)
+    target = initial_values(problem, interior)
     start = space.project(space.collocation.parameters.start, target, 0.0).theta
     return Plan(
         space=space,

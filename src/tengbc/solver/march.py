@@ -77,7 +77,7 @@ def march(
     """
     marched = Marched(Result(Outcome.DONE), start, [0.0], [start.theta])
     state = start
-    initial_size = _size(space.values(state.theta))
+    usual_size = _size(space.values(state.theta))
     for n in range(clock.steps):
         began = time.perf_counter()
         try:
@@ -85,20 +85,23 @@ def march(
         except NonFiniteError as error:
             marched.result = Result(Outcome.NON_FINITE, str(error))
             break
-        lost = _lost(space, state, fits, initial_size, clock.time(n + 1))
+        t = clock.time(n + 1)
+        if n == 0:
+            marched.seconds_first_step = time.perf_counter() - began
+            # Sources and boundary values may be what sets the size: the first step shows it.
+            usual_size = max(usual_size, _size(space.values(state.theta)), 1e-3)
+        lost = _lost(space, state, fits, usual_size, t)
         if lost is not None:
             marched.result = Result(Outcome.DIVERGED, lost)
             break
-        if n == 0:
-            marched.seconds_first_step = time.perf_counter() - began
-        t = clock.time(n + 1)
         record = observe(n + 1, t, state, fits)
         marched.history.append(record)
         marched.state = state
-        if (n + 1) % keep_every == 0 or n + 1 == clock.steps:
+        asked = any([callback(record, state) for callback in callbacks])
+        if (n + 1) % keep_every == 0 or n + 1 == clock.steps or asked:
             marched.times.append(t)
             marched.thetas.append(state.theta)
-        if any([callback(record, state) for callback in callbacks]) and n + 1 < clock.steps:
+        if asked and n + 1 < clock.steps:
             marched.result = Result(
                 Outcome.INTERRUPTED, f"stopped on request at t = {t:.6g} of {clock.end:g}."
             )
@@ -107,17 +110,18 @@ def march(
 
 
 def _lost(
-    space: Space, state: State, fits: Sequence[Fit], initial_size: float, t: float
+    space: Space, state: State, fits: Sequence[Fit], usual_size: float, t: float
 ) -> str | None:
     """A sentence if the march has lost the solution, None if all is well."""
-    size, misfit = _size(space.values(state.theta)), max((fit.misfit for fit in fits), default=0.0)
-    if not np.isfinite(size) or size > LARGEST_GROWTH * max(initial_size, 1e-3):
+    size = _size(space.values(state.theta))
+    misfit = np.max([0.0, *(fit.misfit for fit in fits)])
+    if not np.isfinite(size) or size > LARGEST_GROWTH * usual_size:
         return (
-            f"the solution grew from {initial_size:.3g} to {size:.3g} by t = {t:.6g}, so the "
+            f"the solution grew from {usual_size:.3g} to {size:.3g} by t = {t:.6g}, so the "
             f"scheme is unstable at this time step or the problem is ill-posed; take a smaller dt "
             f"or an implicit scheme."
         )
-    if misfit > LARGEST_MISFIT:
+    if not misfit <= LARGEST_MISFIT:
         return (
             f"the fit at t = {t:.6g} leaves {misfit:.1%} of the solution unexplained; take a "
             f"smaller dt, a larger network or an implicit scheme."

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from tengbc.problem import Problem
+from tengbc.projection.collocation import check_finite
 
 Array = np.ndarray
 TIMES = 100
@@ -61,7 +62,9 @@ class Truth:
     def values(self, t: float) -> Float[Array, "..."]:
         """The true solution at `points`."""
         if self.exact:
-            return self.problem.exact(self.points, t)
+            values = self.problem.exact(self.points, t)
+            check_finite("The exact solution", values, self.points, t)
+            return values
         assert self.problem.reference is not None
         return self.problem.reference.values_at(t)
 

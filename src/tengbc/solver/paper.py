@@ -14,7 +14,7 @@ from tengbc.solver.clock import clock
 from tengbc.solver.march import Callback
 from tengbc.solver.plan import Plan, Report
 from tengbc.solver.run_plan import Stopwatch, run_plan
-from tengbc.solver.sampling import boundary_points
+from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.solution import Solution
 
 TABLEAUX = {tableau.name: tableau for tableau in (EULER, HEUN, RK4)}
@@ -98,9 +98,9 @@ def _initial_fit(problem, network, collocation, projection, options: Options, re
         report("initial fit", (iteration + 1) / iterations, {"residual": residual})
 
     fitter = SeparableProjection(iterations=iterations, patience=60)
-    target = problem.initial(coarse.interior.x).reshape(-1, coarse.components)
+    target = initial_values(problem, coarse.interior)
     start = coarse.parameters.start
     theta = fitter.fit(start, coarse, target, 0.0, (options.seed, 0, 0), progress=progress).theta
-    target = problem.initial(collocation.interior.x).reshape(-1, collocation.components)
+    target = initial_values(problem, collocation.interior)
     polish = replace(projection, iterations=20)
     return polish.fit(theta, collocation, target, 0.0, (options.seed, 0, 1)).theta

@@ -1,7 +1,12 @@
-"""The points a run works on."""
+"""The points a run works on, and the initial values there."""
+
+import numpy as np
+from jaxtyping import Float
 
 from tengbc.geometry.domain import Domain
-from tengbc.geometry.points import BoundaryPoints
+from tengbc.geometry.points import BoundaryPoints, Points
+from tengbc.problem import Problem
+from tengbc.projection.collocation import check_finite
 
 
 def boundary_points(
@@ -15,3 +20,10 @@ def boundary_points(
         )
         for segment in domain.segments
     ]
+
+
+def initial_values(problem: Problem, points: Points) -> Float[np.ndarray, "n m"]:
+    """u(x, 0) at the points, one column per component; NaN and infinity are an error."""
+    values = problem.initial(points.x).reshape(len(points), problem.components or 1)
+    check_finite("The initial condition", values, points.x, 0.0)
+    return values

@@ -1,0 +1,77 @@
+"""Times are multiples of the step, never sums of steps; the last is the end itself."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tengbc.errors import UsageError
+from tengbc.solver.clock import Clock, clock
+
+
+@pytest.mark.parametrize(
+    ("end", "dt", "steps"),
+    [
+        (1.0, 0.1, 10),  # neither 0.1 nor 0.3 is what it looks like in binary
+        (0.3, 0.1, 3),
+        (0.6, 0.2, 3),
+        (1.0, 5e-4, 2000),
+        (2 * math.pi, math.pi / 50, 100),
+        (1.0, 0.3, 4),
+        (1.0, 0.999, 2),
+        (1.0, 1.0, 1),
+        (1.0, 7.0, 1),
+        (1e-9, 1e-10, 10),
+        (1e9, 1e7, 100),
+    ],
+)
+def test_steps(end, dt, steps):
+    times = clock(end, dt)
+    assert times.steps == steps
+    assert times.time(0) == 0.0 and times.time(steps) == end
+    assert times.dt <= dt * (1 + 1e-11)
+
+
+@given(st.floats(1e-6, 1e6), st.floats(1e-5, 1.0))
+def test_the_last_time_is_exact_and_the_others_are_equispaced(end, part):
+    times = clock(end, end * part)
+    grid = np.array([times.time(n) for n in range(min(times.steps, 2000) + 1)])
+    assert times.time(times.steps) == end
+    assert times.dt <= end * part * (1 + 1e-11)
+    expected = np.arange(len(grid)) * (end / times.steps)
+    assert np.all(np.abs(grid - expected) <= 2 * np.spacing(expected))
+    assert np.all(np.diff(grid) > 0)
+
+
+def test_times_do_not_accumulate():
+    """A sum of ten thousand steps of 1e-4 would miss 0.7 by 1e-13."""
+    times = clock(1.0, 1e-4)
+    assert times.time(7000) == 0.7 and times.time(10_000) == 1.0
+
+
+@pytest.mark.parametrize("multiple", [1, 2, 7])
+def test_a_number_of_steps_with_a_divisor(multiple):
+    times = clock(1.0, 0.1, multiple)
+    assert times.steps % multiple == 0 and 10 <= times.steps < 10 + multiple
+    assert times.time(times.steps) == 1.0
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf, "1"])
+def test_refusals(bad):
+    with pytest.raises(UsageError, match=r"t_end is .* positive and finite"):
+        clock(bad, 0.1)
+    with pytest.raises(UsageError, match=r"dt is .* positive and finite"):
+        clock(1.0, bad)
+
+
+def test_more_steps_than_anyone_can_wait_for():
+    with pytest.raises(UsageError, match=r"dt is 1e-300, .* steps"):
+        clock(1.0, 1e-300)
+    with pytest.raises(UsageError, match="larger dt"):
+        clock(1e300, 1e-300)
+
+
+def test_a_clock_of_one_step():
+    assert Clock(2.0, 1).dt == 2.0

@@ -1,0 +1,28 @@
+"""A failure is a value with a sentence in it, and the exception that says the same."""
+
+import pytest
+
+from tengbc.errors import DivergedError, NonFiniteError, ToleranceError
+from tengbc.solver import Outcome, Result
+
+ERRORS = {
+    Outcome.DONE: None,
+    Outcome.INTERRUPTED: None,
+    Outcome.DIVERGED: DivergedError,
+    Outcome.NON_FINITE: NonFiniteError,
+    Outcome.TOLERANCE_NOT_REACHED: ToleranceError,
+}
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_results(outcome):
+    result = Result(outcome, "because of this.")
+    error, kind = result.error(), ERRORS[outcome]
+    assert bool(result) is (outcome is Outcome.DONE)
+    assert str(result) == f"{outcome.value}: because of this."
+    assert str(Result(outcome)) == outcome.value
+    if kind is None:
+        assert error is None
+    else:
+        assert type(error) is kind and str(error) == "because of this."
+        assert error.exit_code == (6 if kind is ToleranceError else 3)
