@@ -23,15 +23,24 @@ def test_order_conditions(scheme):
     assert scheme.order == 4 or np.abs(defects[scheme.order + 1]).max() > 1e-3
 
 
-def test_the_pair_for_nonlinear_problems_is_of_order_two_together():
-    scheme = SCHEMES["ars222"]
-    assert scheme.explicit is not None
-    for b in (scheme.implicit[-1], scheme.explicit[-1]):
-        for a in (scheme.implicit, scheme.explicit):
-            assert b @ a.sum(axis=1) == pytest.approx(0.5, abs=1e-14)
+@pytest.mark.parametrize("name", ["ars222", "ark4"])
+def test_both_parts_of_a_pair_work_together(name):
+    """Every order condition in which the implicit and the explicit coefficients can mix."""
+    scheme = SCHEMES[name]
+    a, c = (scheme.implicit, scheme.explicit), scheme.nodes
+    weights = (scheme.implicit[-1], a[1][-1] if scheme.weights is None else scheme.weights)
+    for b in weights:
+        assert b @ c == pytest.approx(1 / 2, abs=1e-14)
+        if scheme.order == 4:
+            defects = [b @ c**2 - 1 / 3, b @ c**3 - 1 / 4]
+            for first in a:
+                defects += [b @ first @ c - 1 / 6, b @ first @ c**2 - 1 / 12]
+                defects += [(b * c) @ first @ c - 1 / 8]
+                defects += [b @ first @ second @ c - 1 / 24 for second in a]
+            np.testing.assert_allclose(defects, 0.0, atol=1e-14)
 
 
-@pytest.mark.parametrize("name", ["tr-bdf2", "esdirk4", "ars222"])
+@pytest.mark.parametrize("name", ["tr-bdf2", "ark4", "ars222"])
 def test_stiff_modes_are_damped(name):
     """R(z) → 0 as z → −∞; Crank–Nicolson's tends to −1."""
     a = SCHEMES[name].implicit

@@ -45,7 +45,7 @@ BENCHMARKS = {
 def test_benchmarks(name):
     problem = problems.get(name)
     times = np.linspace(0, 1, 6)
-    solution = solve_fem(problem, resolution=32, dt=0.02, times=times, scheme="esdirk4")
+    solution = solve_fem(problem, resolution=32, dt=0.02, times=times, scheme="ark4")
     assert BENCHMARKS[name] / 4 < worst_error(problem, solution) < BENCHMARKS[name]
 
 
@@ -83,7 +83,7 @@ def test_inflow_takes_its_values_and_outflow_none():
     )
     errors = []
     for resolution in (8, 16):
-        solution = solve_fem(problem, resolution=resolution, dt=0.02, times=[2.0], scheme="esdirk4")
+        solution = solve_fem(problem, resolution=resolution, dt=0.02, times=[2.0], scheme="ark4")
         errors.append(l2_error(problem, solution, 2.0))
     assert slopes(errors)[-1] > 2.5
     assert errors[-1] < 1e-4
@@ -91,7 +91,7 @@ def test_inflow_takes_its_values_and_outflow_none():
 
 def test_upwinding_beats_plain_transport_by_far(monkeypatch):
     problem = problems.get("transport")
-    choices = {"resolution": 32, "dt": 0.02, "times": [1.0], "scheme": "esdirk4"}
+    choices = {"resolution": 32, "dt": 0.02, "times": [1.0], "scheme": "ark4"}
     upwinded = l2_error(problem, solve_fem(problem, **choices), 1.0)
     monkeypatch.setattr("tengbc.baselines.fem.system.leaning_upstream", lambda cells, v: cells)
     plain = l2_error(problem, solve_fem(problem, **choices), 1.0)

@@ -45,7 +45,7 @@ def test_nonlinear_problems_are_swept_with_their_own_scheme():
     growth = lambda t: 1 / np.sqrt(1 + 3 * np.exp(-2 * t))  # u' = u − u³ from ½
     truth = np.stack([np.full(len(points), growth(t)) for t in times])
     best = best_fem(problem, 1.0, 0.3, points, times, truth)
-    assert best.scheme == "ars222"
+    assert best.scheme in ("ars222", "ark4")
     assert best.error < 1e-3
 
 

@@ -44,8 +44,9 @@ def solve_fem(
     - `resolution`: cells across the domain. The paper's is 256.
     - `dt`: the largest time step; steps are equal and land on `t_end`. The paper's is 1e-4.
     - `times`: at which the solution is stored, by default 101 equispaced ones.
-    - `scheme`: "tr-bdf2" (default, L-stable), "crank-nicolson", or for nonlinear problems "ars222",
-      which takes self-advection and reactions explicitly, so that Δt must resolve them.
+    - `scheme`: "tr-bdf2" (default, L-stable), "crank-nicolson" or "ark4" (order four); nonlinear
+      problems take "ars222" (default) or "ark4", both of which treat self-advection and reactions
+      explicitly, so that Δt must resolve them.
     - `budget`: seconds after which it gives up, as soon as that can be foreseen.
     - `report`: progress, a function of (phase, fraction, known).
     """

@@ -21,6 +21,9 @@ class Stepper:
         self._free = np.flatnonzero(system.free)
         self._mass = system.mass[self._free]
         self._kept = None if system.matrix_changes else self._prepare(0.0)
+        self._explicit = scheme.explicit if system.physics.nonlinear else None
+        ends_with_mass = self._explicit is not None and scheme.weights is not None
+        self._mass_factor = _factorised(self._mass[:, self._free]) if ends_with_mass else None
 
     def stage_times(self, t: float) -> Float[Array, " s"]:
         """The times at which data are asked for in the step from t."""
@@ -33,7 +36,7 @@ class Stepper:
         the stage equations are a Runge–Kutta method for M u, and no order is lost to them.
         """
         system, dt, free = self.system, self.dt, self._free
-        implicit, explicit = self.scheme.implicit, self.scheme.explicit
+        implicit, explicit = self.scheme.implicit, self._explicit
         last = len(times) - 1
         start = self._mass @ u
         stage, slopes, pushes = u, [], []
@@ -50,7 +53,19 @@ class Stepper:
                 if push is not None and explicit is not None and explicit[i + 1, j]:
                     right += dt * explicit[i + 1, j] * push
             stage = self._solve(right, float(times[i + 1]))
+        if self._mass_factor is not None:
+            pushes.append(system.nonlinear(stage)[free])
+            stage[free] += self._mass_factor.solve(dt * self._rest(pushes))
         return stage
+
+    def _rest(self, pushes: list[Array | None]) -> Float[Array, " f"]:
+        """What the weights of N(u) add to the last stage."""
+        assert self._explicit is not None and self.scheme.weights is not None
+        rest = np.zeros(len(self._free))
+        for factor, push in zip(self.scheme.weights - self._explicit[-1], pushes, strict=True):
+            if push is not None:
+                rest += factor * push
+        return rest
 
     def _slope(self, u: Float[Array, " n"], t: float) -> Float[Array, " f"]:
         """f(t) − K u at the free unknowns."""
@@ -75,16 +90,19 @@ class Stepper:
         """K, M + γΔt K (rows of free unknowns), and the factors of the latter's free part."""
         matrix = self.system.matrix(t)[self._free]
         coupling = self._mass + self.scheme.gamma * self.dt * matrix
-        # Symmetric mode and minimum degree suit a matrix whose pattern is symmetric and whose
-        # diagonal is dominated by the mass: half the time and fill-in of the default.
-        factor = (
-            splu(
-                coupling[:, self._free].tocsc(),
-                permc_spec="MMD_AT_PLUS_A",
-                diag_pivot_thresh=0.0,
-                options={"SymmetricMode": True},
-            )
-            if factorise
-            else None
-        )
+        factor = _factorised(coupling[:, self._free]) if factorise else None
         return matrix, coupling, factor
+
+
+def _factorised(matrix: scipy.sparse.csr_matrix) -> SuperLU:
+    """Sparse LU factors.
+
+    Symmetric mode and minimum degree suit a matrix whose pattern is symmetric and whose diagonal is
+    dominated by the mass: half the time and fill-in of the default.
+    """
+    return splu(
+        matrix.tocsc(),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
