@@ -63,7 +63,7 @@ class Truth:
         """The true solution at `points`."""
         if self.exact:
             values = self.problem.exact(self.points, t)
-            check_finite("The exact solution", values, self.points, t)
+            check_finite("The exact solution", values, self.points, t, "correct it there")
             return values
         assert self.problem.reference is not None
         return self.problem.reference.values_at(t)

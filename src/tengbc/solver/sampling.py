@@ -25,5 +25,5 @@ def boundary_points(
 def initial_values(problem: Problem, points: Points) -> Float[np.ndarray, "n m"]:
     """u(x, 0) at the points, one column per component; NaN and infinity are an error."""
     values = problem.initial(points.x).reshape(len(points), problem.components or 1)
-    check_finite("The initial condition", values, points.x, 0.0)
+    check_finite("The initial condition", values, points.x, 0.0, "correct it there")
     return values
