@@ -3,7 +3,8 @@
 For u = Σ cₖφₖ a law r(u, x, t) is affine in c exactly if its derivative along ċ does not depend on
 c, and its matrix is constant in time if that derivative does not depend on t. Both are read from
 the traced program: what a result does not use, it cannot depend on. A program that uses t or c
-without effect is taken to depend on it, which costs time but never correctness.
+without effect is taken to depend on it, which costs time but never correctness. Steps such as
+u > 0 or sign(u) have no derivative that could tell; a law that takes one is not affine.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import Literal
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,11 @@ def structure(law: Callable, shape: tuple[int, ...], *arguments: np.ndarray) -> 
 
         return u
 
+    def value(c, t, *arguments):
+        return law(field(c), *arguments, t)
+
     def derivative(c, direction, t, *arguments):
-        return jax.jvp(lambda c: law(field(c), *arguments, t), (c,), (direction,))[1]
+        return jax.jvp(lambda c: value(c, t, *arguments), (c,), (direction,))[1]
 
     def offset(t, *arguments):
         return law(lambda x: jnp.zeros(shape, point.dtype), *arguments, t)
@@ -50,7 +54,40 @@ def structure(law: Callable, shape: tuple[int, ...], *arguments: np.ndarray) -> 
     with jax.enable_x64(True):
         uses_c, _, uses_t, *_ = _used(derivative, coefficients, coefficients, 0.0, *arguments)
         offset_uses_t, *_ = _used(offset, 0.0, *arguments)
-    return Structure(not uses_c, not uses_t, not offset_uses_t)
+        program = jax.make_jaxpr(value)(coefficients, 0.0, *arguments).jaxpr
+    steps = _takes_steps(program, [True] + [False] * (len(program.invars) - 1))
+    return Structure(not (uses_c or steps), not uses_t, not offset_uses_t)
+
+
+_STEPS = ("sign", "floor", "ceil", "round", "stop_gradient")
+"""Operations from numbers to numbers whose derivative is zero although they are not constant."""
+
+
+def _takes_steps(program, depends: list[bool]) -> bool:
+    """Whether a program makes something piecewise constant of the inputs marked."""
+    marked = {var for var, mark in zip(program.invars, depends, strict=True) if mark}
+    for equation in program.eqns:
+        found = [not isinstance(var, Literal) and var in marked for var in equation.invars]
+        if not any(found):
+            continue
+        inner = _compiled_part(equation)
+        hidden = inner is None and any(
+            isinstance(value, ClosedJaxpr | Jaxpr) for value in equation.params.values()
+        )
+        truths = any(not jnp.issubdtype(var.aval.dtype, jnp.inexact) for var in equation.outvars)
+        if truths or hidden or equation.primitive.name in _STEPS:
+            return True
+        if inner is not None and _takes_steps(inner, found):
+            return True
+        marked.update(equation.outvars)
+    return False
+
+
+def _compiled_part(equation):
+    """The program inside a compiled part, which takes the same inputs; None for anything else."""
+    if equation.primitive.name not in ("jit", "pjit"):
+        return None
+    return equation.params["jaxpr"].jaxpr
 
 
 def _used(function: Callable, *arguments) -> list[bool]:
@@ -70,9 +107,9 @@ def _used_inputs(program, wanted: list[bool]) -> list[bool]:
         made = [var in needed for var in equation.outvars]
         if not any(made):
             continue
-        inner = equation.params.get("jaxpr") if equation.primitive.name in ("jit", "pjit") else None
-        if inner is not None:  # a compiled part: look inside, it may use only some of its inputs
-            used = _used_inputs(inner.jaxpr, made)
+        inner = _compiled_part(equation)
+        if inner is not None:  # it may use only some of its inputs
+            used = _used_inputs(inner, made)
         else:
             used = [True] * len(equation.invars)
         needed.update(
