@@ -97,6 +97,14 @@ def test_cells_are_well_shaped_and_not_folded(domain):
     assert sides.max() < 2.2 * np.max(np.diff(domain.bounds, axis=0)) / 20
 
 
+def test_a_thin_ring_is_not_cut_by_its_own_chords():
+    ring = tb.Annulus(0.99, 1.0)
+    mesh = build_mesh(ring, 8)
+    assert area(mesh) == pytest.approx(ring.measure, rel=1e-3)
+    for name, length in lengths(mesh).items():
+        assert length == pytest.approx(ring.length(name), rel=1e-5)
+
+
 def test_resolution_counts_cells_across():
     assert build_mesh(tb.Disk(), 64).unknowns == 12 * 32**2 + 6 * 32 + 1
     assert build_mesh(tb.Rectangle(), 32).unknowns == 65**2

@@ -71,7 +71,9 @@ def _polar_mesh(
     lower, upper = domain.bounds
     size = float(np.max(upper - lower)) / resolution
     radial = max(1.0, (domain.outer - domain.inner) / size)
-    around = max(12 * span / (2 * np.pi), span * (domain.outer + domain.inner) / 2 / size)
+    # In a thin ring cells must not bend too much: arcs rise by a fortieth of its width at most.
+    widest = 2 * np.arccos(1 - (domain.outer - domain.inner) / (40 * domain.outer))
+    around = max(span / min(widest, np.pi / 6), span * (domain.outer + domain.inner) / 2 / size)
     refinements = min(halvings(radial, 4), halvings(around, 16 * span / (2 * np.pi)))
     cells = [max(1, round(count / 2**refinements)) for count in (radial, around)]
     cells[1] = max(cells[1], 3 if closed else 1)
@@ -85,18 +87,18 @@ def _polar_mesh(
     middle = (domain.inner + domain.outer) / 2
 
     def arc(radius: float, chosen: Where) -> Segment:
-        return Segment(lambda x: chosen(x) & _inside_angle(x), _onto(center, radius))
+        return Segment(lambda x: chosen(x) & between_sides(x), _onto(center, radius))
 
     def radius_of(x: Array) -> Array:
         return np.linalg.norm(x - center, axis=1)
 
     def turn(x: Array) -> Array:
-        """The angle as a part of the span, between −½·(full turn) and +½ about its middle."""
+        """The angle as a part of the span: 0 at the start, 1 at the end."""
         away = x - center
         angle = np.arctan2(away[:, 1], away[:, 0]) - start - span / 2
         return 0.5 + ((angle + np.pi) % (2 * np.pi) - np.pi) / span
 
-    def _inside_angle(x: Array) -> Bool[Array, " n"]:
+    def between_sides(x: Array) -> Bool[Array, " n"]:
         inside = (turn(x) > 1e-9) & (turn(x) < 1 - 1e-9)
         return np.ones(len(x), dtype=bool) if closed else inside
 
