@@ -193,6 +193,12 @@ class LinearSpace:
                 break
         return self.fit(c, inside, outside, 0.0, start)
 
+    def project_inside(self, target: Float[Array, "n m"]) -> Float[Array, " p"]:
+        """θ of the function nearest to the target, whatever the conditions say."""
+        rows = self.collocation.interior_rows
+        factored = RegularisedQR(self.phi * self.scale[:rows, None], self.damping)
+        return self.theta(factored.solve(self.scale[:rows] * target.ravel()))
+
     def fit(self, c, inside, outside, tau: float, start: float) -> Fit:
         """What a solve reports: the misfit of its rows, rank and condition."""
         residual = self._misfit(c, inside, outside, tau)

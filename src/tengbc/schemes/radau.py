@@ -77,7 +77,7 @@ class RadauIIA:
         # Conjugate pairs are solved once: sort so that the half with Im ≥ 0 comes first.
         order = np.lexsort((eigenvalues.real, -eigenvalues.imag.round(12)))
         eigenvalues, vectors = eigenvalues[order], vectors[:, order]
-        return eigenvalues, vectors, np.linalg.inv(vectors)
+        return eigenvalues, vectors, np.linalg.inv(vectors).astype(np.complex128)
 
     def step(
         self, space: LinearSpace, state: State, t: float, dt: float, key: tuple[int, ...]

@@ -1,0 +1,1 @@
+"""Performance claims, one script each; ratios are measured side by side in one run."""
