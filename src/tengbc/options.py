@@ -18,7 +18,8 @@ SCHEMES = {
 """The schemes each preset can march with; `fast` takes its first unless told otherwise."""
 
 Count = Annotated[int, Field(strict=True, ge=1, le=10_000_000)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Width = Annotated[int, Field(strict=True, ge=1, le=100_000)]
+Positive = Annotated[float, Field(strict=True, gt=0, le=1e15, allow_inf_nan=False)]
 
 
 class Options(BaseModel):
@@ -30,16 +31,16 @@ class Options(BaseModel):
     scheme: str | None = None
     dt: Positive | None = None
     t_end: Positive | None = None
-    rtol: Annotated[float, Field(ge=1e-13, lt=1, allow_inf_nan=False)] | None = None
+    rtol: Annotated[float, Field(strict=True, ge=1e-13, lt=1, allow_inf_nan=False)] | None = None
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**31)] = 0
-    widths: tuple[Count, ...] | None = None
+    widths: Annotated[tuple[Width, ...], Field(min_length=1)] | None = None
     activation: Literal["tanh", "sin", "gaussian", "softplus", "swish"] = "tanh"
     embedding_size: Count = 20
-    features: Count | None = None
-    per_axis: Count | None = None
+    features: Width | None = None
+    per_axis: Annotated[int, Field(strict=True, ge=1, le=10_000)] | None = None
     interior_points: Count | None = None
     boundary_points: Count | None = None
-    cutoff: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] | None = None
+    cutoff: Annotated[float, Field(strict=True, gt=0, lt=1, allow_inf_nan=False)] | None = None
     iterations: Count | None = None
     subset: Count | None = None
     first_iterations: Count | None = None
@@ -49,7 +50,9 @@ class Options(BaseModel):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _no_booleans(cls, value: Any) -> Any:
+    def _plain_number(cls, value: Any) -> Any:
+        if getattr(value, "shape", None) == ():  # a NumPy or JAX scalar
+            value = value.item()
         # isinstance(True, int) holds, but nobody means 1 by it.
         if isinstance(value, bool):
             raise ValueError("a number is wanted, not true or false")

@@ -16,7 +16,7 @@ from tengbc.solver.clock import Clock, clock
     [
         (1.0, 0.1, 10),  # neither 0.1 nor 0.3 is what it looks like in binary
         (0.3, 0.1, 3),
-        (0.6, 0.2, 3),
+        (2.1, 0.3, 7),  # 2.1 / 0.3 is a little more than 7, 0.3 / 0.1 a little less than 3
         (1.0, 5e-4, 2000),
         (2 * math.pi, math.pi / 50, 100),
         (1.0, 0.3, 4),

@@ -46,6 +46,7 @@ def plan_paper(problem: Problem, options: Options, t_end: float, report: Report)
     The initial condition is fitted with all parameters on fewer points (head exactly, body by
     damped steps) and then polished on all points by the projection that marches.
     """
+    times = clock(t_end, options.dt or 5e-4)
     domain = problem.domain
     network = mlp(
         domain,
@@ -66,7 +67,7 @@ def plan_paper(problem: Problem, options: Options, t_end: float, report: Report)
     return Plan(
         space=NetworkSpace(collocation, projection),
         scheme=RungeKutta(TABLEAUX[options.scheme or "heun"]),
-        clock=clock(t_end, options.dt or 5e-4),
+        clock=times,
         start=State(theta),
         collocation=collocation,
     )
