@@ -25,6 +25,7 @@ from tengbc.solver.compatibility import initial_mismatch
 from tengbc.solver.march import Callback
 from tengbc.solver.outcome import Outcome, Result
 from tengbc.solver.plan import Plan, Report
+from tengbc.solver.resolution import resolving_features
 from tengbc.solver.run_plan import Stopwatch, run_plan
 from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.solution import Solution
@@ -56,15 +57,17 @@ SCHEMES = {
 
 @dataclass(frozen=True)
 class Level:
-    """How fine a solution is: its features, its time step, and the seed of its points."""
+    """How fine a solution is: its features, their stretch, its time step, and its random seed."""
 
     features: int
     dt: float
     seed: int
+    stretch: float = 1.0
 
     def finer(self) -> Level:
         """The level of the witness; what the user has fixed is refined for the witness only."""
-        return Level(round(self.features * GROWTH), self.dt / 2, self.seed + 1)
+        features = round(self.features * GROWTH)
+        return Level(features, self.dt / 2, self.seed + 1, self.stretch)
 
 
 def solve_fast(
@@ -112,11 +115,16 @@ def solve_fast(
 
 
 def first_level(problem: Problem, options: Options, t_end: float, tolerance: float) -> Level:
-    """Where to begin: what smooth problems need for so many digits."""
+    """Where to begin: what smooth problems need for so many digits, more if u₀ needs more."""
     digits, dim = -math.log10(tolerance), problem.domain.dim
     needed = {1: 8 * digits, 2: 5 * digits**2, 3: 2.5 * digits**3}.get(dim, 100 * digits**2)
-    features = options.features or int(np.clip(needed, 24 * dim, MOST_FEATURES / GROWTH))
-    return Level(features, options.dt or t_end / max(16, round(digits**2)), options.seed)
+    most = round(MOST_FEATURES / GROWTH)
+    features, stretch = int(np.clip(needed, 24 * dim, most)), 1.0
+    if options.features:
+        features = options.features
+    else:
+        features, stretch = resolving_features(problem, features, most, tolerance, options.seed)
+    return Level(features, options.dt or t_end / max(16, round(digits**2)), options.seed, stretch)
 
 
 def _solve_level(
@@ -142,7 +150,9 @@ def plan_fast(
 ) -> Plan:
     """Features, points, matrices and the fitted initial condition of one level."""
     domain = problem.domain
-    network = random_features(domain, level.features, problem.components, seed=level.seed)
+    network = random_features(
+        domain, level.features, problem.components, seed=level.seed, stretch=level.stretch
+    )
     interior = domain.interior(
         options.interior_points or round(OVERSAMPLING * level.features), seed=level.seed
     )

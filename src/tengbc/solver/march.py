@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from jaxtyping import Float
 
-from tengbc.errors import NonFiniteError
+from tengbc.errors import DivergedError, NonFiniteError
 from tengbc.projection import Fit
 from tengbc.schemes import Space, State
 from tengbc.solver.clock import Clock
@@ -84,6 +84,9 @@ def march(
             state, fits = scheme.step(space, state, clock.time(n), clock.dt, (seed, n + 1))
         except NonFiniteError as error:
             marched.result = Result(Outcome.NON_FINITE, str(error))
+            break
+        except DivergedError as error:
+            marched.result = Result(Outcome.DIVERGED, str(error))
             break
         t = clock.time(n + 1)
         if n == 0:
