@@ -27,11 +27,17 @@ def random_features(
     w ~ N(0, s²). `stretch` multiplies s, for data with short waves. On a periodic box the waves are
     those that fit into it, the longest first.
     """
-    if domain.periodic:
-        weight, bias = _lattice_waves(domain, count)
-    else:
-        weight, bias = _random_waves(domain, count, seed, stretch)
+    weight, bias = waves(domain, count, seed, stretch)
     return with_head(DenseLayers(None, (Dense(weight, bias),), "sin"), components)
+
+
+def waves(
+    domain: Domain, count: int, seed: int = 0, stretch: float = 1.0
+) -> tuple[Float[Array, "n d"], Float[Array, " n"]]:
+    """The wave vectors w and phases of the features sin(wᵀx + b)."""
+    if domain.periodic:
+        return _lattice_waves(domain, count)
+    return _random_waves(domain, count, seed, stretch)
 
 
 def wave_scale(count: int, dim: int) -> float:

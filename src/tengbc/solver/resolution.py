@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from tengbc.lstsq.regularised import RegularisedQR
-from tengbc.networks import random_features
+from tengbc.networks.random_features import waves
 from tengbc.problem import Problem
 
 STRETCHES = (1.0, 1.8)
@@ -39,8 +39,7 @@ def resolving_features(
 def _fit_error(problem: Problem, count: int, stretch: float, seed: int) -> float:
     """Relative error of the best fit of u₀ with that many features."""
     domain = problem.domain
-    layer = random_features(domain, count, seed=seed, stretch=stretch).body.layers[0]
-    weight, bias = np.asarray(layer.weight), np.asarray(layer.bias)
+    weight, bias = waves(domain, count, seed, stretch)
 
     def features(x):
         return np.hstack([np.sin(x @ weight.T + bias), np.ones((len(x), 1))])
