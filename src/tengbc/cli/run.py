@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tengbc.cli.problem_argument import check_problem, load_problem
+from tengbc.errors import UsageError
 from tengbc.options import options
 
 
@@ -79,11 +80,14 @@ _OPTIONS = frozenset(
 )
 
 
-def _widths(text: str | None) -> tuple[int, ...] | str | None:
-    """Comma-separated integers; anything else is left for the options to refuse."""
+def _widths(text: str | None) -> tuple[int, ...] | None:
+    """Comma-separated integers; their size is left for the options to judge."""
     if text is None:
         return None
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
-        return text
+        raise UsageError(
+            f"widths is {text!r}, but it should be whole numbers with commas between them; write "
+            f"it like 40,40,40."
+        ) from None

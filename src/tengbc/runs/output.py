@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -38,8 +39,11 @@ def write_whole(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
         os.replace(temporary, path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise OutputError(f"{path} cannot be written ({error.strerror}).") from None
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise OutputError(
+            f"{path} cannot be written ({error.strerror}); make room or choose another --out."
+        ) from None
 
 
 def write_summary(directory: Path, content: dict[str, Any]) -> Path:

@@ -1,0 +1,210 @@
+"""tengbc run: what it writes, what it prints, and the code it exits with."""
+
+import csv
+import json
+import re
+import subprocess
+import sys
+
+import jax
+import numpy as np
+import pytest
+
+from tengbc.cli import main
+
+TINY = [
+    *("--preset", "paper", "--t-end", "0.001", "--fit-iterations", "2", "--per-axis", "8"),
+    *("--boundary-points", "16", "--widths", "8,8", "--subset", "50"),
+]
+CONTRACT = {
+    "problem",
+    "preset",
+    "scheme",
+    "dt",
+    "t_end",
+    "steps",
+    "parameters",
+    "interior_points",
+    "boundary_points",
+    "seed",
+    "outcome",
+    "relative_l2_max",
+    "relative_l2_full",
+    "relative_l2_final",
+    "relative_l2_by_time",
+    "initial_fit_error",
+    "seconds",
+    "versions",
+}
+MINE = """
+import jax
+import jax.numpy as jnp
+import tengbc as tb
+
+jax.config.update("jax_enable_x64", False)
+
+
+def exact(x, t):
+    return jnp.exp(-(jnp.pi**2) * t) * jnp.sin(jnp.pi * x[0])
+
+
+problem = tb.Problem(
+    tb.Interval(0.0, 1.0), tb.Heat(1.0), {"left": tb.Dirichlet(0.0), "right": tb.Dirichlet(0.0)},
+    lambda x: exact(x, 0.0), exact=exact, t_end=0.05,
+)
+unknown = tb.Problem(
+    tb.Interval(0.0, 1.0), tb.Heat(1.0), {"left": tb.Dirichlet(0.0), "right": tb.Dirichlet(0.0)},
+    lambda x: exact(x, 0.0), t_end=0.05,
+)
+not_finite = tb.Problem(
+    tb.Interval(0.0, 1.0), tb.Heat(1.0), {"left": tb.Dirichlet(0.0), "right": tb.Dirichlet(0.0)},
+    lambda x: jnp.log(x[0] - 0.5), t_end=0.05,
+)
+
+
+def build():
+    return problem
+
+
+number = 3
+"""
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """One tiny run in a process of its own, which never sets JAX's precision."""
+    directory = tmp_path_factory.mktemp("runs") / "tiny"
+    done = subprocess.run(
+        [sys.executable, "-m", "tengbc", "run", "heat-mixed", *TINY, "--out", str(directory)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return directory, done
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """`run(arguments)` in this process: exit code, standard output, standard error."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["tengbc", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        captured = capsys.readouterr()
+        return ended.value.code or 0, captured.out, captured.err
+
+    yield call
+    jax.config.update("jax_enable_x64", True)  # a user's file may have changed it
+
+
+@pytest.fixture
+def mine(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(MINE)
+    return path
+
+
+def test_the_summary_keeps_its_contract(finished):
+    summary = json.loads((finished[0] / "summary.json").read_text())
+    assert set(summary) >= CONTRACT
+    assert summary["problem"] == "heat-mixed" and summary["preset"] == "paper"
+    assert summary["scheme"] == "heun" and summary["outcome"] == "done"
+    assert (summary["dt"], summary["t_end"], summary["steps"], summary["seed"]) == (
+        5e-4,
+        1e-3,
+        2,
+        0,
+    )
+    assert summary["parameters"] == 3 * 8 + 9 * 8 + 9
+    assert summary["interior_points"] > 8 and summary["boundary_points"] > 8
+    by_time = summary["relative_l2_by_time"]
+    assert len(by_time) == 101 and by_time[0][0] == 0.0 and by_time[-1][0] == 1e-3
+    errors = [error for _, error in by_time]
+    assert summary["relative_l2_max"] == max(errors) > 0
+    assert summary["relative_l2_final"] == errors[-1]
+    assert summary["initial_fit_error"] == errors[0]
+    assert min(errors) <= summary["relative_l2_full"] <= max(errors)
+    assert set(summary["seconds"]) == {"import", "compile", "initial_fit", "march", "total"}
+    parts = sum(value for name, value in summary["seconds"].items() if name != "total")
+    assert 0 < parts <= summary["seconds"]["total"] + 1e-3
+    assert {"python", "jax", "numpy", "scipy", "tengbc"} <= set(summary["versions"])
+
+
+def test_history_has_a_row_per_step(finished):
+    with (finished[0] / "history.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["step"] for row in rows] == ["1", "2"]
+    assert float(rows[-1]["time"]) == 1e-3
+    assert {name for name in rows[0] if name.startswith("boundary_")} == {
+        "boundary_inner",
+        "boundary_outer",
+        "boundary_start",
+        "boundary_end",
+    }
+    assert all(np.isfinite(float(row[name])) for row in rows for name in row if row[name])
+    assert all(int(row["rank"]) > 0 and float(row["condition"]) >= 1 for row in rows)
+
+
+def test_what_is_printed(finished):
+    directory, done = finished
+    assert "heat-mixed: done" in done.stdout and "relative L² error, worst" in done.stdout
+    assert str(directory) in done.stdout.replace("\n", "") or "written to" in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_finished_run_is_refused(finished, run):
+    before = (finished[0] / "summary.json").read_bytes()
+    code, _, err = run("run", "heat-mixed", *TINY, "--out", finished[0])
+    assert code == 5 and "already holds a finished run" in err and "Traceback" not in err
+    assert (finished[0] / "summary.json").read_bytes() == before
+
+
+def test_a_place_that_cannot_be_written(mine, run):
+    code, out, err = run("run", "heat-mixed", *TINY, "--out", mine / "below")
+    assert code == 5 and out == ""
+    assert err.startswith("tengbc: The directory") and err.count("\n") == 1
+
+
+def test_a_problem_of_ones_own(mine, run, tmp_path):
+    """A user's file, in whatever precision it leaves JAX: the answer is one of float64."""
+    code, out, err = run("run", f"{mine}:problem", "--out", tmp_path / "out", "--rtol", 1e-9)
+    assert code == 0 and "mine: done" in out and err == ""
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["problem"] == "mine" and summary["preset"] == "fast"
+    assert summary["relative_l2_max"] < 1e-9
+    assert 0 < summary["error_estimate_max"] < 1e-9
+
+
+def test_without_an_exact_solution_errors_are_null(mine, run, tmp_path):
+    code, out, _ = run("run", f"{mine}:unknown", "--out", tmp_path / "out", "--quiet")
+    assert code == 0 and out == ""
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert set(summary) >= CONTRACT
+    assert summary["relative_l2_max"] is None and summary["relative_l2_by_time"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("missing", "has no 'missing'; check the name"),
+        ("number", "'number' in .* is a int, not a Problem"),
+        ("not a name", "'not a name' is not a Python name"),
+    ],
+)
+def test_names_that_are_no_problem(mine, run, name, said):
+    code, _, err = run("run", f"{mine}:{name}")
+    assert code == 2 and "Traceback" not in err
+    assert re.search(said, err), err
+
+
+def test_outcomes_have_their_exit_codes(mine, run, tmp_path):
+    code, _, err = run("run", f"{mine}:not_finite")
+    assert code == 3 and "tengbc: The initial condition is not finite at t = 0" in err
+    diverging = ("--scheme", "euler", "--dt", 0.5, "--t-end", 5)
+    code, _, err = run("run", f"{mine}:unknown", *diverging, "--out", tmp_path / "out")
+    assert code == 3 and "tengbc: diverged: " in err
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["outcome"] == "diverged" and "smaller" in summary["message"]
+    code, _, err = run("run", f"{mine}:build", "--features", 6, "--rtol", 1e-9)
+    assert code == 6 and "tengbc: tolerance not reached: " in err
