@@ -32,15 +32,17 @@ SCALAR = Problem(
 )
 
 
-def scalar_rows(u, x, normal, t):
-    """The same four conditions, written with reverse-mode gradients."""
-    slope = jnp.dot(jax.grad(u)(x), normal)
-    return {
-        "inner": u(x) - x[0] * t,
-        "outer": (1 + x[0] ** 2) * u(x) + (0.4 + t * x[1]) * slope - 1.5,
-        "start": slope - x[0],
-        "end": slope + u(x) ** 4 - t * x[0],
-    }
+def slope(u, x, normal):
+    return jax.jacrev(u)(x) @ normal
+
+
+SCALAR_ROWS = {
+    "inner": lambda u, x, n, t: u(x) - x[0] * t,
+    "outer": lambda u, x, n, t: (1 + x[0] ** 2) * u(x) + (0.4 + t * x[1]) * slope(u, x, n) - 1.5,
+    "start": lambda u, x, n, t: slope(u, x, n) - x[0],
+    "end": lambda u, x, n, t: slope(u, x, n) + u(x) ** 4 - t * x[0],
+}
+"""The same four conditions, written out with reverse-mode gradients."""
 
 
 def transported(u, x, t):
@@ -62,14 +64,14 @@ SYSTEM = Problem(
 )
 
 
-def system_rows(u, x, normal, t):
-    value, slope = u(x), jax.jacrev(u)(x) @ normal
-    return {
-        "left": value - jnp.array([1.0, 2.0, 3.0]),
-        "right": value[0:1] + 2 * value[2:3] - t * x[1:2],
-        "bottom": jnp.array([1.0, 2.0, 0.0]) * value + jnp.array([0.0, 1.0, 3.0]) * slope - 0.5,
-        "top": jnp.stack([value[0] * value[1], value[2] ** 3 - t]),
-    }
+SYSTEM_ROWS = {
+    "left": lambda u, x, n, t: u(x) - jnp.array([1.0, 2.0, 3.0]),
+    "right": lambda u, x, n, t: u(x)[0:1] + 2 * u(x)[2:3] - t * x[1:2],
+    "bottom": lambda u, x, n, t: (
+        jnp.array([1.0, 2.0, 0.0]) * u(x) + jnp.array([0.0, 1.0, 3.0]) * slope(u, x, n) - 0.5
+    ),
+    "top": lambda u, x, n, t: jnp.stack([u(x)[0] * u(x)[1], u(x)[2] ** 3 - t]),
+}
 
 
 def collocation(problem, widths=(6, 5), interior=40, boundary=90):

@@ -12,15 +12,15 @@ from tengbc.problem import Problem
 from tengbc.projection import Collocation
 from tests.projection.cases import (
     SCALAR,
+    SCALAR_ROWS,
     SYSTEM,
+    SYSTEM_ROWS,
     collocation,
-    scalar_rows,
     start,
-    system_rows,
 )
 
 T = 0.7
-CASES = {"scalar": (SCALAR, scalar_rows), "system": (SYSTEM, system_rows)}
+CASES = {"scalar": (SCALAR, SCALAR_ROWS), "system": (SYSTEM, SYSTEM_ROWS)}
 
 
 @pytest.fixture(scope="module", params=CASES)
@@ -38,7 +38,7 @@ def by_hand(rows, laws):
         inside = jax.vmap(u)(rows.interior.x)
         parts = [(np.sqrt(rows.interior.w) * inside.T).T.ravel()]
         for points in rows.boundary:
-            law = lambda x, n, name=points.segment: laws(u, x, n, T)[name]
+            law = lambda x, n, law=laws[points.segment]: law(u, x, n, T)
             g = jax.vmap(law)(points.x, points.normal)
             parts.append((np.sqrt(points.w) * g.T).T.ravel())
         return jnp.concatenate(parts)
