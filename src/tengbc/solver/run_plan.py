@@ -12,6 +12,7 @@ from tengbc.problem import Problem
 from tengbc.projection import Fit
 from tengbc.schemes import State
 from tengbc.solver.compile_clock import compile_clock
+from tengbc.solver.live_error import LiveError
 from tengbc.solver.march import Callback, march
 from tengbc.solver.measure import TIMES
 from tengbc.solver.plan import Plan, Report
@@ -52,7 +53,7 @@ def run_plan(
         plan.clock,
         plan.start,
         options.seed,
-        _Observer(plan, report),
+        _Observer(problem, plan, report),
         callbacks,
         keep_every=_keep_every(plan.clock.steps),
     )
@@ -90,11 +91,12 @@ def _facts(options: Options, plan: Plan) -> dict[str, object]:
 
 
 class _Observer:
-    """Turns a state into a record, and reports progress."""
+    """Turns a state into a record, and reports progress, with the error where it is known."""
 
-    def __init__(self, plan: Plan, report: Report):
+    def __init__(self, problem: Problem, plan: Plan, report: Report):
         self.space, self.steps, self.report = plan.space, plan.clock.steps, report
         self.segments = [points.segment for points in plan.collocation.boundary]
+        self.live_error = LiveError(problem, plan.collocation.parameters)
 
     def __call__(self, step: int, t: float, state: State, fits: list[Fit]) -> Record:
         last = fits[-1]
@@ -104,5 +106,6 @@ class _Observer:
                 self.segments, self.space.boundary_residual(state.theta, t), strict=True
             )
         }
-        self.report("march", step / self.steps, {"step": step, "time": t, "residual": last.misfit})
+        known = {"step": step, "time": t, "residual": last.misfit, **self.live_error(state, t)}
+        self.report("march", step / self.steps, known)
         return Record(step, t, last.misfit, last.rank, last.condition, boundary)
