@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from tengbc.errors import DivergedError
 from tengbc.projection import Fit
-from tengbc.projection.linear import MOST_PASSES, LinearSpace, close
+from tengbc.projection.linear import MOST_PASSES, LinearSpace, Rest
 from tengbc.schemes.state import State
 
 Array = np.ndarray
@@ -83,24 +83,50 @@ class RadauIIA:
         self, space: LinearSpace, state: State, t: float, dt: float, key: tuple[int, ...]
     ) -> tuple[State, list[Fit]]:
         """From u(t) to u(t + Δt)."""
-        times = t + self.nodes * dt
         c = space.head(state.theta)
-        u = space.phi @ c
-        heads = np.tile(c, (self.stages, 1))
-        for _ in range(MOST_PASSES):
-            rests = [space.rest(head, time) for head, time in zip(heads, times, strict=True)]
-            inside, outside = (np.stack(part) for part in zip(*rests, strict=True))
-            heads, before = self._stages(space, u, inside, outside, dt), heads
-            if not space.rest_depends_on_u or close(heads, before):
-                break
-            if not np.isfinite(heads).all():
-                raise DivergedError(
-                    f"The stages of the step to t = {t + dt:.6g} do not converge; "
-                    f"take a smaller dt."
-                )
+        if space.rest_depends_on_u:
+            heads, outside = self._iterated(space, c, t, dt)
+        else:
+            heads, outside = self._pass(space, c, np.tile(c, (self.stages, 1)), t, dt)
         new = heads[-1]
         misfit = space.fit(new, space.phi @ new, outside[-1], 0.0, 0.0)
         return State(space.theta(new)), [misfit]
+
+    def _iterated(self, space: LinearSpace, c, t: float, dt: float):
+        """Passes until the stages come to rest; around a new state if they do not.
+
+        Matrices are kept from step to step as long as they serve: setting them anew costs as much
+        as some ten passes.
+        """
+        heads = np.tile(c, (self.stages, 1))
+        for fresh in (False, True, True):
+            if fresh:
+                space.linearise(t + dt / 2, heads[-1])
+            rest = Rest()
+            for _ in range(MOST_PASSES):
+                new, outside = self._pass(space, c, heads, t, dt)
+                change, size = (
+                    np.linalg.norm((new - heads) @ space.phi.T),
+                    np.linalg.norm(new @ space.phi.T),
+                )
+                if not np.isfinite(size):
+                    break
+                heads = new
+                if rest.reached(float(change), float(size)):
+                    return heads, outside
+                if rest.hopeless:
+                    break
+            heads = np.tile(c, (self.stages, 1)) if not fresh or rest.hopeless else heads
+        raise DivergedError(
+            f"the stages of the step to t = {t + dt:.6g} do not converge; take a smaller dt."
+        )
+
+    def _pass(self, space: LinearSpace, c, heads, t: float, dt: float):
+        """New heads of the stages, with the rest that the old ones leave."""
+        times = t + self.nodes * dt
+        rests = [space.rest(head, time) for head, time in zip(heads, times, strict=True)]
+        inside, outside = (np.stack(part) for part in zip(*rests, strict=True))
+        return self._stages(space, space.phi @ c, inside, outside, dt), outside
 
     def _stages(self, space: LinearSpace, u, inside, outside, dt: float) -> Float[Array, "s n"]:
         """Heads of all stages for a given rest."""
