@@ -75,6 +75,8 @@ def test_refused_in_one_sentence(name, kind, bad):
     assert "\n" not in message and message.endswith(".") and ";" in message
     assert "Input" not in message and "input" not in message and "pydantic" not in message
     assert len(message) < 250
+    if bad is True:
+        assert "not true or false" in message
 
 
 @pytest.mark.parametrize("name", sorted(Options.model_fields))
