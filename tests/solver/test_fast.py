@@ -1,0 +1,142 @@
+"""The preset `fast`: the tolerance holds or is said not to, and the estimate can be trusted."""
+
+from functools import cache
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import tengbc as tb
+from tests.solver.manufactured_problems import errors_at_stored_times, worst_error
+
+ROUND_OFF = 1e-11
+"""Errors below this are left out of comparisons: they depend on the last digits."""
+NAMES = ("heat-dirichlet", "heat-neumann", "heat-flux", "heat-robin", "heat-mixed", "transport")
+
+
+@cache
+def solved(name: str, rtol: float, seed: int = 0) -> tb.Solution:
+    return tb.solve(tb.problems.get(name), rtol=rtol, seed=seed, throw=False)
+
+
+LONG = pytest.mark.long
+CASES = [
+    ("heat-mixed", 1e-3),
+    ("heat-mixed", 1e-6),
+    ("transport", 1e-6),
+    *(
+        pytest.param(name, rtol, marks=LONG)
+        for name in NAMES
+        for rtol in (1e-3, 1e-6, 1e-9)
+        if (name, rtol) not in (("heat-mixed", 1e-3), ("heat-mixed", 1e-6), ("transport", 1e-6))
+    ),
+]
+
+
+@pytest.mark.parametrize("name, rtol", CASES)
+def test_the_tolerance_holds_or_the_outcome_says_so(name, rtol):
+    solution = solved(name, rtol)
+    assert worst_error(solution) <= 3 * rtol or not solution.result
+    assert solution.result  # smooth problems: they are all solved
+
+
+@pytest.mark.parametrize("name, rtol", CASES)
+def test_the_estimate_is_near_the_error(name, rtol):
+    solution = solved(name, rtol)
+    true, estimate = errors_at_stored_times(solution), solution.error_estimate
+    counted = np.maximum(true, estimate) > ROUND_OFF
+    if counted.any():
+        ratio = (estimate / true)[counted]
+        assert np.mean((ratio >= 0.1) & (ratio <= 10)) >= 0.9
+    assert np.isfinite(estimate).all() and len(estimate) == len(solution.times)
+
+
+def too_coarse():
+    """A narrow peak and three features for it."""
+    problem = tb.Problem(
+        tb.Disk(1.0),
+        tb.Heat(0.01),
+        {"circle": tb.Neumann(0.0)},
+        lambda x: jnp.exp(-30 * jnp.sum(x**2)),
+    )
+    return problem, {"t_end": 0.1, "features": 30, "dt": 0.02}
+
+
+def test_a_tolerance_that_is_not_reached_is_an_error_with_the_solution():
+    problem, options = too_coarse()
+    with pytest.raises(tb.ToleranceError, match=r"1\.0e-06 was asked for") as caught:
+        tb.solve(problem, rtol=1e-6, **options)
+    solution = caught.value.solution
+    assert solution.result.outcome is tb.Outcome.TOLERANCE_NOT_REACHED
+    assert solution.error_estimate.max() > 1e-6
+    assert solution.times[-1] == 0.1 and np.isfinite(solution(np.zeros((1, 2)), 0.1)).all()
+    quiet = tb.solve(problem, rtol=1e-6, throw=False, **options)
+    assert quiet.result == solution.result
+    # The same choices give the same bits.
+    np.testing.assert_array_equal(quiet.thetas, solution.thetas)
+    np.testing.assert_array_equal(quiet.error_estimate, solution.error_estimate)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["heat-robin", "transport"])
+def test_five_seeds_are_equally_good(name):
+    errors = [worst_error(solved(name, 1e-6, seed)) for seed in range(5)]
+    assert max(errors) <= 10 * min(errors)
+    assert max(errors) <= 3e-6
+
+
+def test_the_example_of_the_readme():
+    problem = tb.Problem(
+        domain=tb.Disk(radius=1.0),
+        equation=tb.Heat(kappa=0.1),
+        conditions={"circle": tb.Robin(a=1.0, b=0.367, v=0.0)},
+        initial=lambda x: jnp.exp(-4 * jnp.sum(x**2)),
+    )
+    # Here u₀ does not meet the condition, so the first instants cannot be resolved; that is said.
+    solution = tb.solve(problem, t_end=1.0, throw=False)
+    assert solution.result or solution.result.outcome is tb.Outcome.TOLERANCE_NOT_REACHED
+    assert "at t = 0" in solution.result.message or not solution.result
+    assert solution.error_estimate[solution.times >= 0.05].max() < 2e-5
+    points = problem.domain.interior(100).x
+    values = solution(points, t=0.5)
+    assert values.shape == (100,)
+    # u is radial, and heat only leaves.
+    turned = points @ np.array([[0.0, 1.0], [-1.0, 0.0]])
+    np.testing.assert_allclose(solution(turned, t=0.5), values, atol=1e-5)
+    assert values.min() > 0 and values.max() < 1
+
+
+def stretched(size: float, shift: float) -> tb.Problem:
+    """One problem in other units of length: κ in length², b in length."""
+    place = np.array([shift, -2 * shift])
+    domain = tb.Rectangle(tuple(place), tuple(place + size * np.array([1.0, 2.0])))
+
+    def exact(x, t):
+        y = (x - place) / size
+        return jnp.exp(-0.125 * jnp.pi**2 * t) * jnp.cos(jnp.pi * y[0]) * jnp.cos(jnp.pi * y[1] / 2)
+
+    robin = tb.Robin(1.0, 0.5 * size, lambda x, t: exact(x, t))
+    still = tb.Neumann(0.0)
+    conditions = {"left": robin, "right": robin, "bottom": still, "top": still}
+    equation = tb.Heat(0.1 * size**2)
+    return tb.Problem(domain, equation, conditions, lambda x: exact(x, 0.0), exact)
+
+
+def test_neither_the_place_nor_the_size_of_the_domain_matters():
+    choices = {"t_end": 0.5, "features": 120, "dt": 0.05, "throw": False}
+    here = worst_error(tb.solve(stretched(1.0, 0.0), **choices))
+    assert here < 1e-4
+    for size, shift in ((100.0, 0.0), (0.01, 0.0), (1.0, 100.0)):
+        there = worst_error(tb.solve(stretched(size, shift), **choices))
+        assert here / 10 <= there <= 10 * here, (size, shift)
+
+
+def test_transport_does_not_become_unstable():
+    """Two turns where the problem asks for one: the error grows with time, not exponentially."""
+    problem = tb.problems.get("transport")
+    solution = tb.solve(problem, t_end=2.0, rtol=1e-5, throw=False)
+    assert solution.result
+    errors = errors_at_stored_times(solution)
+    half = len(errors) // 2
+    assert errors[half:].max() <= 10 * errors[: half + 1].max()
+    assert worst_error(solution) <= 3e-5
