@@ -44,9 +44,7 @@ def moving_source_on_a_rectangle():
 
 def neumann_in_a_ball():
     def exact(x, t):
-        return jnp.exp(-0.5 * t) * jnp.cos(1.3 * x[0] - 0.4 * x[1]) + 0.3 * jnp.sin(
-            x[2] + x[0] + t
-        )
+        return jnp.exp(-0.5 * t) * jnp.cos(1.3 * x[0] - 0.4 * x[1]) + 0.3 * jnp.sin(x[2] + x[0] + t)
 
     return manufactured(tb.Ball(1.0), tb.Heat(0.1), {"sphere": (0.0, 1.0)}, exact)
 
