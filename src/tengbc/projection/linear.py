@@ -319,20 +319,23 @@ def _size(matrix: Array) -> float:
 class Rest:
     """Whether an iteration has come to rest, seen from the size of its changes.
 
-    Changes must become small against the solution; below that they may settle at the level of
-    round-off, where they stop falling.
+    With changes falling by a factor ρ the rest of the way is ρ/(1 − ρ) times the last one; that
+    must be small. Small changes that no longer fall are round-off.
     """
 
-    def __init__(self, tolerance: float = 1e-13, settled: float = 1e-9):
+    def __init__(self, tolerance: float = 1e-13, settled: float = 1e-10):
         self.tolerance, self.settled = tolerance, settled
         self.before, self.growing = math.inf, 0
 
     def reached(self, change: float, size: float) -> bool:
         """Take note of a change; True if the iteration may stop."""
-        falls = change < 0.5 * self.before
-        self.growing = 0 if change < self.before else self.growing + 1
-        self.before = change
-        return change <= self.tolerance * size or (change <= self.settled * size and not falls)
+        ratio = change / self.before if self.before else 0.0
+        self.growing = self.growing + 1 if ratio >= 1 else 0
+        first, self.before = math.isinf(self.before), change
+        if ratio >= 0.9:
+            return change <= self.settled * size
+        # The first change has no ratio to go by.
+        return change * (1.0 if first else ratio / (1 - ratio)) <= self.tolerance * size
 
     @property
     def hopeless(self) -> bool:
