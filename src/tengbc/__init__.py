@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tengbc.equations import ReactionDiffusion as ReactionDiffusion
     from tengbc.equations import Source as Source
     from tengbc.equations import Transport as Transport
+    from tengbc.errors import CheckpointError as CheckpointError
     from tengbc.errors import DivergedError as DivergedError
     from tengbc.errors import NonFiniteError as NonFiniteError
     from tengbc.errors import OutputError as OutputError
@@ -69,6 +70,7 @@ _HOMES = {
         "Transport",
     ),
     "errors": (
+        "CheckpointError",
         "DivergedError",
         "NonFiniteError",
         "OutputError",

@@ -47,3 +47,9 @@ class OutputError(TengbcError, OSError):
     """A file or directory could not be read or written."""
 
     exit_code = 5
+
+
+class CheckpointError(TengbcError):
+    """A checkpoint or a saved solution that is damaged, cut short, or of another kind."""
+
+    exit_code = 4

@@ -1,0 +1,72 @@
+"""A safetensors file with a description in JSON and a digest: every changed byte is noticed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.numpy
+
+from tengbc.errors import CheckpointError, OutputError
+
+KEY = "tengbc"
+"""The one entry of the file's metadata: several would come in any order."""
+BLANK = "0" * 64
+# The description is a JSON string inside a JSON header, so its quotes are escaped.
+_DIGEST = re.compile(rb'\\"sha256\\":\\"([0-9a-f]{64})\\"')
+
+
+def seal(form: str, content: Mapping[str, Any], tensors: Mapping[str, np.ndarray]) -> bytes:
+    """The bytes of a file: `tensors`, and `content` as JSON, under the name and version `form`."""
+    description = {"sha256": BLANK, "form": form, **content}
+    text = json.dumps(description, separators=(",", ":"), allow_nan=False)
+    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    blank = safetensors.numpy.save(arrays, {KEY: text})
+    digest = hashlib.sha256(blank).hexdigest()
+    return _DIGEST.sub(lambda found: found[0].replace(BLANK.encode(), digest.encode()), blank, 1)
+
+
+def unseal(path: Path, form: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """(content, tensors) of a file that `seal` made, or a sentence that says what is wrong."""
+    data = _bytes(path)
+    found = _DIGEST.search(data[: 8 + _header_length(data)])
+    if found is None:
+        raise CheckpointError(
+            f"{path} is not a file of tengbc's, or its beginning is damaged; choose another file."
+        )
+    blank = data[: found.start(1)] + BLANK.encode() + data[found.end(1) :]
+    if hashlib.sha256(blank).hexdigest().encode() != found[1]:
+        raise CheckpointError(
+            f"{path} is damaged: its digest does not match, so it was cut short or changed; "
+            f"use another copy."
+        )
+    content = _description(data)
+    if content.get("form") != form:
+        raise CheckpointError(
+            f"{path} holds a {content.get('form')!r}, but a {form!r} is wanted; choose another "
+            f"file, or the version of tengbc that wrote it."
+        )
+    return content, safetensors.numpy.load(data)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise OutputError(f"{path} cannot be read ({error.strerror}); check the path.") from None
+
+
+def _header_length(data: bytes) -> int:
+    return struct.unpack("<Q", data[:8])[0] if len(data) >= 8 else 0
+
+
+def _description(data: bytes) -> dict[str, Any]:
+    # The digest has matched: this is what `seal` wrote.
+    header = json.loads(data[8 : 8 + _header_length(data)])
+    return json.loads(header["__metadata__"][KEY])
