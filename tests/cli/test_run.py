@@ -173,6 +173,13 @@ def test_a_problem_of_ones_own(mine, run, tmp_path):
     assert 0 < summary["error_estimate_max"] < 1e-9
 
 
+def test_json_for_scripts(mine, run, tmp_path):
+    """Standard output is the summary, word for word what the directory keeps."""
+    code, out, err = run("run", f"{mine}:problem", "--out", tmp_path / "out", "--json", "--quiet")
+    assert code == 0 and err == ""
+    assert json.loads(out) == json.loads((tmp_path / "out" / "summary.json").read_text())
+
+
 def test_without_an_exact_solution_errors_are_null(mine, run, tmp_path):
     code, out, _ = run("run", f"{mine}:unknown", "--out", tmp_path / "out", "--quiet")
     assert code == 0 and out == ""

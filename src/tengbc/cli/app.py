@@ -1,5 +1,6 @@
 """The commands, and how errors leave the process: one sentence and an exit code."""
 
+import io
 import sys
 
 import typer
@@ -22,6 +23,9 @@ app.command("list")(list_problems)
 
 def main() -> None:
     """Entry point of the `tengbc` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without ² or ▂ shows ?, not an error
     try:
         app()
     except TengbcError as error:

@@ -29,6 +29,11 @@ def check_problem(argument: str) -> None:
         problems.get(argument)  # raises with the names it knows
 
 
+def complete_problem(begun: str) -> list[tuple[str, str]]:
+    """What a shell offers for the beginning of a problem's name."""
+    return [(name, entry.description) for name, entry in CATALOG.items() if name.startswith(begun)]
+
+
 def load_problem(argument: str) -> Problem:
     """The problem itself; a user's file is run as Python code, which is what they asked for."""
     from tengbc import problems

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tengbc.cli.problem_argument import check_problem, load_problem
+from tengbc.cli.problem_argument import check_problem, complete_problem, load_problem
 from tengbc.errors import UsageError
 from tengbc.options import options
 
@@ -17,7 +17,8 @@ def run(
     problem: Annotated[
         str,
         typer.Argument(
-            help="A name from `tengbc list`, or FILE.py:NAME, which runs that Python file."
+            help="A name from `tengbc list`, or FILE.py:NAME, which runs that Python file.",
+            autocompletion=complete_problem,
         ),
     ],
     preset: Annotated[str | None, typer.Option(help="fast (default) or paper.")] = None,
@@ -46,6 +47,9 @@ def run(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Directory for the results.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.")
+    ] = False,
 ) -> None:
     """Solve PROBLEM and print a summary; with --out, write summary.json and history.csv."""
     began = time.perf_counter()
@@ -56,7 +60,7 @@ def run(
     from tengbc.cli.solving import solve_and_write
 
     imported = time.perf_counter() - began
-    solve_and_write(load_problem(problem), checked, out, quiet, imported)
+    solve_and_write(load_problem(problem), checked, out, quiet, imported, as_json)
 
 
 _OPTIONS = frozenset(

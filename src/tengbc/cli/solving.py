@@ -6,16 +6,13 @@ import sys
 import time
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
+from tengbc.cli.closing import print_json, print_summary
 from tengbc.cli.progress import Bar
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.runs import output
 from tengbc.runs.summary import measure, summary
-from tengbc.solver import Outcome, Solution, solve
-from tengbc.solver.measure import Errors
+from tengbc.solver import Outcome, solve
 
 EXIT_CODES = {
     Outcome.DONE: 0,
@@ -27,7 +24,12 @@ EXIT_CODES = {
 
 
 def solve_and_write(
-    problem: Problem, options: Options, out: Path | None, quiet: bool, imported: float
+    problem: Problem,
+    options: Options,
+    out: Path | None,
+    quiet: bool,
+    imported: float,
+    as_json: bool = False,
 ) -> None:
     """Solve, print the summary, write the files, exit with the outcome's code."""
     if out is not None:
@@ -42,34 +44,10 @@ def solve_and_write(
     if out is not None:
         output.write_history(out, solution.history)
         output.write_summary(out, content)
-    if not quiet:
-        _print(solution, errors, content, out)
+    if as_json:
+        print_json(content)
+    elif not quiet:
+        print_summary(solution, errors, content, [] if out is None else [out])
     if not solution.result:
         print(f"tengbc: {solution.result}", file=sys.stderr)
     sys.exit(EXIT_CODES[solution.result.outcome])
-
-
-def _print(solution: Solution, errors: Errors | None, content: dict, out: Path | None) -> None:
-    table = Table(title=f"{content['problem']}: {content['outcome']}", show_header=False)
-    rows = [
-        ("preset, scheme", f"{content['preset']}, {content['scheme']}"),
-        ("time", f"0 to {content['t_end']:g} in {content['steps']} steps"),
-        (
-            "size",
-            f"{content['parameters']:,} parameters, {content['interior_points']:,} interior and "
-            f"{content['boundary_points']:,} boundary points",
-        ),
-    ]
-    if errors is not None:
-        rows += [
-            ("relative L² error, worst", f"{errors.worst:.2e}"),
-            ("  at the start, at the end", f"{errors.by_time[0][1]:.2e}, {errors.final:.2e}"),
-        ]
-    if content["error_estimate_max"] is not None:
-        rows.append(("estimated error, worst", f"{content['error_estimate_max']:.2e}"))
-    rows.append(("seconds", ", ".join(f"{k} {v:.2f}" for k, v in content["seconds"].items())))
-    if out is not None:
-        rows.append(("written to", str(out)))
-    for row in rows:
-        table.add_row(*row)
-    Console().print(table)

@@ -79,6 +79,7 @@ def solve_fast(
 ) -> Solution:
     """Solve with frozen features to the tolerance, and state the error."""
     tolerance = options.rtol or problem.rtol or DEFAULT_TOLERANCE
+    options = options.model_copy(update={"rtol": tolerance})
     level = first_level(problem, options, t_end, tolerance)
     mismatch, drift = initial_mismatch(problem, boundary_points(problem.domain, 64), t_end)
     smooth = max([*mismatch.values(), *drift.values()], default=0.0) <= tolerance

@@ -79,6 +79,7 @@ def _keep_every(steps: int) -> int:
 def _facts(options: Options, plan: Plan) -> dict[str, object]:
     return {
         "preset": options.preset,
+        "rtol": options.rtol,
         "scheme": plan.scheme.name,
         "dt": plan.clock.dt,
         "t_end": plan.clock.end,
