@@ -27,3 +27,11 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.get_closest_marker("long"):
             item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def robin():
+    """heat-robin, solved once for all tests that need a real solution."""
+    import tengbc
+
+    return tengbc.solve(tengbc.problems.get("heat-robin"), rtol=1e-6)

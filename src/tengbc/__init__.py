@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from tengbc.solver import Result as Result
     from tengbc.solver import Solution as Solution
     from tengbc.solver import solve as solve
+    from tengbc.storage import load as load
 
 _HOMES = {
     "conditions": ("Condition", "Dirichlet", "Neumann", "Robin"),
@@ -105,6 +106,7 @@ _HOMES = {
     "problem": ("Problem",),
     "reference": ("Reference",),
     "solver": ("Outcome", "Result", "Solution", "solve"),
+    "storage": ("load",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [*_HOME_OF, "problems"]

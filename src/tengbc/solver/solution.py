@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 import equinox as eqx
 import jax
@@ -73,6 +75,12 @@ class Solution:
             for row, t in zip(result, checked, strict=True):
                 row[inside] = self._interpolated(points[inside], t)
         return result
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the solution to one safetensors file, from which `tengbc.load` gives it back."""
+        from tengbc.storage import save
+
+        return save(self, path)
 
     @cached_property
     def frozen(self) -> bool:

@@ -46,13 +46,22 @@ def unseal(path: Path, form: str) -> tuple[dict[str, Any], dict[str, np.ndarray]
             f"{path} is damaged: its digest does not match, so it was cut short or changed; "
             f"use another copy."
         )
-    content = _description(data)
-    if content.get("form") != form:
+    content = _description(data, path)
+    if content["form"] != form:
         raise CheckpointError(
-            f"{path} holds a {content.get('form')!r}, but a {form!r} is wanted; choose another "
+            f"{path} holds a {content['form']!r}, but a {form!r} is wanted; choose another "
             f"file, or the version of tengbc that wrote it."
         )
-    return content, safetensors.numpy.load(data)
+    return content, _tensors(data, path)
+
+
+def _tensors(data: bytes, path: Path) -> dict[str, np.ndarray]:
+    try:
+        return safetensors.numpy.load(data)
+    except Exception as error:  # whoever sealed it, it is not safetensors
+        raise CheckpointError(
+            f"{path} is not a safetensors file ({error}); use another copy."
+        ) from None
 
 
 def _bytes(path: Path) -> bytes:
@@ -66,7 +75,13 @@ def _header_length(data: bytes) -> int:
     return struct.unpack("<Q", data[:8])[0] if len(data) >= 8 else 0
 
 
-def _description(data: bytes) -> dict[str, Any]:
-    # The digest has matched: this is what `seal` wrote.
-    header = json.loads(data[8 : 8 + _header_length(data)])
-    return json.loads(header["__metadata__"][KEY])
+def _description(data: bytes, path: Path) -> dict[str, Any]:
+    try:
+        header = json.loads(data[8 : 8 + _header_length(data)])
+        content = json.loads(header["__metadata__"][KEY])
+        content["form"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise CheckpointError(
+            f"{path} has no description that can be read; use another copy."
+        ) from None
+    return content

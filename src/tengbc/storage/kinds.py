@@ -1,0 +1,121 @@
+"""Domains and networks as JSON: the name of a known class and its fields, nothing evaluated.
+
+A domain or a body of one's own becomes known by one line: `register(MyDomain)`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tengbc import geometry, networks
+from tengbc.errors import CheckpointError, UsageError
+from tengbc.networks.layers import Dense
+
+Class = TypeVar("Class", bound=type)
+Wanted = TypeVar("Wanted")
+_KINDS: dict[str, type] = {}
+
+
+def register(kind: Class) -> Class:
+    """Let files hold instances of a dataclass whose fields are numbers, names, arrays or kinds."""
+    if not hasattr(kind, "__dataclass_fields__"):
+        raise UsageError(
+            f"{kind.__name__} is no dataclass, so its fields are not known; make it one."
+        )
+    _KINDS[kind.__name__] = kind
+    return kind
+
+
+for _kind in (
+    geometry.AnnularSector,
+    geometry.Annulus,
+    geometry.Ball,
+    geometry.Box,
+    geometry.Disk,
+    geometry.Interval,
+    geometry.PeriodicBox,
+    geometry.Polygon,
+    geometry.Rectangle,
+    networks.DenseLayers,
+    networks.PeriodicEmbedding,
+    Dense,
+):
+    register(_kind)
+
+
+def encode(value: Any) -> Any:
+    """A domain or a body in terms of JSON.
+
+    Of an array there is only the shape, because θ has its entries; of what no file can hold, such
+    as a function, only the name.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple | list):
+        return [encode(entry) for entry in value]
+    if hasattr(value, "shape"):
+        return {"kind": "array", "shape": list(value.shape)}
+    name = type(value).__name__
+    if _KINDS.get(name) is not type(value):
+        return {"kind": name}
+    fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return {"kind": name} | {field: encode(entry) for field, entry in fields.items()}
+
+
+def decode(value: Any, wanted: type[Wanted], most_entries: int = 0) -> Wanted:
+    """The domain or body that was encoded; arrays are zeros, of so many entries altogether."""
+    left = most_entries
+
+    def array(shape: tuple[int, ...]) -> np.ndarray:
+        nonlocal left
+        left -= math.prod(shape)
+        if left < 0 or min(shape, default=0) < 0:
+            raise CheckpointError("it describes larger arrays than it holds; use another copy.")
+        return np.zeros(shape)
+
+    try:
+        found = _decode(value, array)
+    except UsageError as error:  # a class refuses the numbers: the file's fault, not the user's
+        raise CheckpointError(str(error)) from None
+    if not isinstance(found, wanted):
+        raise CheckpointError(f"it holds no {wanted.__name__} where one belongs; use another copy.")
+    return found
+
+
+def _decode(value: Any, array: Callable[[tuple[int, ...]], np.ndarray]) -> Any:
+    if isinstance(value, list):
+        return tuple(_decode(entry, array) for entry in value)
+    if not isinstance(value, dict):
+        return value
+    fields = {name: _decode(entry, array) for name, entry in value.items() if name != "kind"}
+    kind = value.get("kind")
+    if kind == "array":
+        return array(fields["shape"])
+    if kind not in _KINDS:
+        raise CheckpointError(
+            f"it holds a {kind!r}, which is not known here; import the module that defines it and "
+            f"call tengbc.storage.register on it, or pass problem=… or body=… to tengbc.load."
+        )
+    return _KINDS[kind](**fields)
+
+
+def plain(value: Any) -> Any:
+    """Facts and timings in terms of strict JSON: what is not a number, text or list as text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, dict):
+        return {str(name): plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(entry) for entry in value]
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    return str(value)
