@@ -42,6 +42,7 @@ def solve_and_write(
     seconds = {"import": imported, "total": imported + time.perf_counter() - began}
     content = summary(solution, errors, seconds)
     if out is not None:
+        solution.save(out / "solution.safetensors")
         output.write_history(out, solution.history)
         output.write_summary(out, content)
     if as_json:
