@@ -140,3 +140,9 @@ def test_transport_does_not_become_unstable():
     half = len(errors) // 2
     assert errors[half:].max() <= 10 * errors[: half + 1].max()
     assert worst_error(solution) <= 3e-5
+
+
+def test_explicit_schemes_are_damped_enough_to_be_stable():
+    problem = tb.problems.get("heat-mixed")
+    solution = tb.solve(problem, t_end=0.05, scheme="heun", dt=5e-4, features=245, throw=False)
+    assert worst_error(solution) < 1e-5
