@@ -41,7 +41,7 @@ def compute(
     most: int = 4096,
     dt: float = 1e-3,
     workers: int = 2,
-    report=None,
+    report: Report = lambda phase, fraction, known: None,
 ) -> SpectralSolution:
     """The solution up to a time, at those of TIMES that lie before it."""
     return solve_spectral(
