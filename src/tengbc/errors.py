@@ -44,9 +44,13 @@ class ToleranceError(TengbcError):
 
 
 class OutputError(TengbcError, OSError):
-    """A file or directory could not be read or written."""
+    """A file or directory could not be read or written; `out_of_space` if the disk was full."""
 
     exit_code = 5
+
+    def __init__(self, message: str = "", out_of_space: bool = False):
+        super().__init__(message)
+        self.out_of_space = out_of_space
 
 
 class CheckpointError(TengbcError):

@@ -69,7 +69,7 @@ def options(**given: Any) -> Options:
     if checked.scheme is not None and checked.scheme not in schemes:
         raise UsageError(
             f"scheme is {checked.scheme!r}, which the preset {checked.preset!r} does not have; "
-            f"{_nearest(checked.scheme, schemes)}."
+            f"{nearest(checked.scheme, schemes)}."
         )
     if checked.dt and checked.t_end and checked.t_end / checked.dt > 1e8:
         steps = checked.t_end / checked.dt
@@ -81,7 +81,7 @@ def _sentence(error: ValidationError) -> str:
     first = error.errors()[0]
     name = str(first["loc"][0]) if first["loc"] else "an option"
     if first["type"] == "extra_forbidden":
-        return f"There is no option {name!r}; {_nearest(name, tuple(Options.model_fields))}."
+        return f"There is no option {name!r}; {nearest(name, tuple(Options.model_fields))}."
     reason = str(first["msg"]).removeprefix("Value error, ")
     reason = reason[0].lower() + reason[1:]
     value = first["input"]
@@ -89,7 +89,8 @@ def _sentence(error: ValidationError) -> str:
     return f"{name} is {shown}, but {reason.replace('input', 'it')}; change it."
 
 
-def _nearest(word: str, known: tuple[str, ...]) -> str:
+def nearest(word: str, known: tuple[str, ...]) -> str:
+    """What a misspelt word was probably meant to be, and what else there is."""
     close = difflib.get_close_matches(word, known, n=1)
     listed = ", ".join(known)
     return f"did you mean {close[0]!r}? Known: {listed}" if close else f"choose one of {listed}"

@@ -82,7 +82,7 @@ class LinearSpace:
         """Set L̄ and B̄ to the derivatives of the laws at time t and state c."""
         collocation = self.collocation
         theta = self.theta(c)
-        self.linearised_at = t
+        self.linearised_at, self.linearised_around = t, c.copy()
         with jax.enable_x64(True):
             values, rates = map(np.asarray, self._matrices(theta, collocation.interior.x, t))
             blocks = [
@@ -99,6 +99,16 @@ class LinearSpace:
         check_finite("The equation's linear part", rates, collocation.interior.x, t)
         self.scale = self._row_scale(blocks)
         self._factorisations: dict[complex, RegularisedQR] = {}
+
+    def memory(self) -> dict[str, Array]:
+        """Where the matrices were taken: with that they can be made again, bit for bit."""
+        return {"time": np.array(self.linearised_at), "head": self.linearised_around}
+
+    def remember(self, memory: dict[str, Array]) -> None:
+        """Take the matrices where they were taken then."""
+        t, c = float(memory["time"]), memory["head"]
+        if t != self.linearised_at or not np.array_equal(c, self.linearised_around):
+            self.linearise(t, c)
 
     def _row_scale(self, blocks: list[Array]) -> Float[Array, " r"]:
         """√w inside; on the boundary 10·√(ρw), in units of the interior rows.

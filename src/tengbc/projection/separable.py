@@ -9,6 +9,7 @@ body alone, whose Jacobian is J_body with the span of the features projected out
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ import scipy.linalg as sla
 from jaxtyping import Float
 
 from tengbc.errors import NonFiniteError
+from tengbc.journal import NO_STAGE, Snapshot, Stage
 from tengbc.projection.collocation import Collocation
 from tengbc.projection.stats import Fit
 from tengbc.projection.subset import draw_subset
@@ -53,15 +55,27 @@ class SeparableProjection:
         key: tuple[int, ...],
         first: bool = False,
         progress=None,
+        stage: Stage = NO_STAGE,
     ) -> Fit:
-        """Make u_θ the target inside and g(u_θ) zero on the boundary, at time t."""
+        """Make u_θ the target inside and g(u_θ) zero on the boundary, at time t.
+
+        Where `stage` recalls an earlier fit, that one goes on.
+        """
         head = np.arange(len(theta))[collocation.parameters.head]
         start = float(np.linalg.norm(collocation.residual(theta, target, t)))
         whole = collocation.norm(target)
-        state = _solve_head(theta, collocation, target, t, head, self.cutoff)
-        damping, sizes, rejected = self.damping, [state.size], 0
-        for iteration in range(self.iterations if head[0] else 0):
-            if state.size <= self.tolerance * whole or self._stagnates(sizes):
+        before = stage.recall()
+        if before is None:
+            state = _solve_head(theta, collocation, target, t, head, self.cutoff)
+            damping, sizes, rejected = self.damping, [state.size], 0
+        else:  # θ as it was before its head was solved: that gives the same head and span again
+            tried = before.arrays["theta"]
+            state = _solve_head(tried, collocation, target, t, head, self.cutoff)
+            sizes = before.arrays["sizes"].tolist()
+            damping, rejected = before.facts["damping"], before.facts["rejected"]
+        for iteration in range(len(sizes) - 1, self.iterations if head[0] else 0):
+            done = state.size <= self.tolerance * whole or self._stagnates(sizes)
+            if done or stage.stopping:
                 break
             body = draw_subset(head[0], self.subset or head[0], (*key, iteration))
             columns = collocation.columns(state.theta, t, body)
@@ -89,6 +103,7 @@ class SeparableProjection:
             sizes.append(state.size)
             if progress is not None:
                 progress(iteration, state.size)
+            stage.offer(functools.partial(_snapshot, trial, sizes, damping, rejected))
         accepted = len(sizes) - 1
         return Fit(
             state.theta, state.size, start, whole, state.rank, state.condition, accepted, rejected
@@ -98,6 +113,11 @@ class SeparableProjection:
         return (
             len(sizes) > self.patience and sizes[-1] > (1 - self.gain) * sizes[-1 - self.patience]
         )
+
+
+def _snapshot(trial: Array, sizes: list[float], damping: float, rejected: int) -> Snapshot:
+    arrays = {"theta": trial, "sizes": np.array(sizes)}
+    return Snapshot(arrays, {"damping": damping, "rejected": rejected})
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from tengbc.networks import random_features
+from tengbc.journal import NO_JOURNAL, Journal, Stage
+from tengbc.networks import Network, Parameters, random_features
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.projection.linear import DAMPING, LinearSpace
@@ -26,7 +27,7 @@ from tengbc.solver.march import Callback
 from tengbc.solver.outcome import Outcome, Result
 from tengbc.solver.plan import Plan, Report
 from tengbc.solver.resolution import resolving_features
-from tengbc.solver.run_plan import Stopwatch, run_plan
+from tengbc.solver.run_plan import Stopwatch, recalled, run_plan
 from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.solution import Solution
 
@@ -80,6 +81,7 @@ def solve_fast(
     t_end: float,
     report: Report,
     callbacks: Sequence[Callback] = (),
+    journal: Journal = NO_JOURNAL,
 ) -> Solution:
     """Solve with frozen features to the tolerance, and state the error."""
     tolerance = options.rtol or problem.rtol or DEFAULT_TOLERANCE
@@ -88,13 +90,15 @@ def solve_fast(
     mismatch, drift = initial_mismatch(problem, boundary_points(problem.domain, 64), t_end)
     smooth = max([*mismatch.values(), *drift.values()], default=0.0) <= tolerance
     layer = 0.0 if smooth else INITIAL_LAYER * t_end
-    answer = _solve_level(problem, options, level, t_end, report, callbacks, mismatch)
+    stage = journal.stage("answer")
+    answer = _solve_level(problem, options, level, t_end, report, callbacks, mismatch, stage)
     before = math.inf
     for attempt in range(WITNESSES):
         if not answer.result:
             return answer
         finer = level.finer()
-        witness = _solve_level(problem, options, finer, t_end, _renamed(report), (), mismatch)
+        witnessed, stage = _renamed(report), journal.stage(f"witness {attempt + 1}")
+        witness = _solve_level(problem, options, finer, t_end, witnessed, (), mismatch, stage)
         if not witness.result:
             return _told(answer, witness.result.outcome, witness.result.message)
         estimate = difference(answer, witness)
@@ -140,14 +144,26 @@ def _solve_level(
     report: Report,
     callbacks: Sequence[Callback],
     mismatch: dict[str, float],
+    stage: Stage,
 ) -> Solution:
+    before = stage.recall()
+    if before is not None and before.finished:
+        parameters = Parameters(level_network(problem, level))
+        return recalled(problem, parameters, before, stage)
     watch = Stopwatch()
     plan = plan_fast(problem, options, level, t_end, mismatch)
     fitting, compiling = watch.lap()
-    solution = run_plan(problem, plan, options, report, callbacks)
+    solution = run_plan(problem, plan, options, report, callbacks, stage)
     solution.seconds["initial_fit"] = fitting
     solution.seconds["compile"] += compiling
     return solution
+
+
+def level_network(problem: Problem, level: Level) -> Network:
+    """The features of a level."""
+    return random_features(
+        problem.domain, level.features, problem.components, seed=level.seed, stretch=level.stretch
+    )
 
 
 def plan_fast(
@@ -155,9 +171,7 @@ def plan_fast(
 ) -> Plan:
     """Features, points, matrices and the fitted initial condition of one level."""
     domain = problem.domain
-    network = random_features(
-        domain, level.features, problem.components, seed=level.seed, stretch=level.stretch
-    )
+    network = level_network(problem, level)
     interior = domain.interior(
         options.interior_points or round(OVERSAMPLING * level.features), seed=level.seed
     )

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 from jaxtyping import Float
 
-from tengbc.errors import DivergedError, NonFiniteError
+from tengbc.errors import DivergedError, NonFiniteError, OutputError
+from tengbc.journal import NO_STAGE, Stage
 from tengbc.projection import Fit
 from tengbc.schemes import Space, State
 from tengbc.solver.clock import Clock
+from tengbc.solver.marched import Marched
 from tengbc.solver.outcome import Outcome, Result
 from tengbc.solver.record import Record
+from tengbc.solver.snapshots import march_snapshot, marched_from
 
 Array = np.ndarray
 LARGEST_MISFIT = 0.5
 """A fit that leaves more than this part of the solution has lost it."""
 LARGEST_GROWTH = 1e6
 """No well-posed problem of ours grows by more within a run."""
+STALLED_STEPS = 5
+"""After so many steps in a row without one accepted iteration a march is over."""
+AT_REST = 1e-8
+"""A smaller misfit may well be left as it is: the solution has come to rest."""
 
 
 class Scheme(Protocol):
@@ -48,18 +53,6 @@ Callback = Callable[[Record, State], bool | None]
 """Called after every step; returning True asks the march to stop there."""
 
 
-@dataclass
-class Marched:
-    """What a march leaves behind."""
-
-    result: Result
-    state: State
-    times: list[float] = field(default_factory=list)
-    thetas: list[Float[Array, " p"]] = field(default_factory=list)
-    history: list[Record] = field(default_factory=list)
-    seconds_first_step: float = 0.0
-
-
 def march(
     space: Space,
     scheme: Scheme,
@@ -69,47 +62,97 @@ def march(
     observe: Callable[[int, float, State, list[Fit]], Record],
     callbacks: Sequence[Callback] = (),
     keep_every: int = 1,
+    stage: Stage = NO_STAGE,
 ) -> Marched:
     """Step from t = 0 to the end, watching for divergence, NaN and requests to stop.
 
     `observe` turns a state into a record; states at every `keep_every`-th step, the first and the
-    last are kept.
+    last are kept. Where `stage` recalls an earlier march, that one goes on.
     """
-    marched = Marched(Result(Outcome.DONE), start, [0.0], [start.theta])
-    state = start
-    usual_size = _size(space.values(state.theta))
-    for n in range(clock.steps):
-        began = time.perf_counter()
+    before = stage.recall()
+    if before is None:
+        size = _size(space.values(start.theta))
+        marched = Marched(Result(Outcome.DONE), start, [0.0], [start.theta], usual_size=size)
+    else:
+        marched = marched_from(before, space)
+    try:
+        for record in marched.history:
+            stage.note(record)
+        marched.result = _steps(
+            marched, space, scheme, clock, seed, observe, callbacks, keep_every, stage
+        )
+    except OutputError as error:
+        ended = Outcome.OUT_OF_SPACE if error.out_of_space else Outcome.NOT_WRITTEN
+        marched.result = Result(ended, str(error))
+    return marched
+
+
+def _steps(
+    marched: Marched,
+    space: Space,
+    scheme: Scheme,
+    clock: Clock,
+    seed: int,
+    observe: Callable[[int, float, State, list[Fit]], Record],
+    callbacks: Sequence[Callback],
+    keep_every: int,
+    stage: Stage,
+) -> Result:
+    """The steps that are left; each ends with the march in a state that could be taken up."""
+    for n in range(len(marched.history), clock.steps):
+        if stage.stopping:
+            return _stopped(marched, clock, n)
         try:
-            state, fits = scheme.step(space, state, clock.time(n), clock.dt, (seed, n + 1))
+            state, fits = scheme.step(space, marched.state, clock.time(n), clock.dt, (seed, n + 1))
         except NonFiniteError as error:
-            marched.result = Result(Outcome.NON_FINITE, str(error))
-            break
+            return Result(Outcome.NON_FINITE, str(error))
         except DivergedError as error:
-            marched.result = Result(Outcome.DIVERGED, str(error))
-            break
+            return Result(Outcome.DIVERGED, str(error))
         t = clock.time(n + 1)
         if n == 0:
-            marched.seconds_first_step = time.perf_counter() - began
             # Sources and boundary values may be what sets the size: the first step shows it.
-            usual_size = max(usual_size, _size(space.values(state.theta)), 1e-3)
-        lost = _lost(space, state, fits, usual_size, t)
+            first = _size(space.values(state.theta))
+            marched.usual_size = max(marched.usual_size, first, 1e-3)
+        lost = _lost(space, state, fits, marched.usual_size, t)
         if lost is not None:
-            marched.result = Result(Outcome.DIVERGED, lost)
-            break
+            return Result(Outcome.DIVERGED, lost)
         record = observe(n + 1, t, state, fits)
         marched.history.append(record)
         marched.state = state
+        if (n + 1) % keep_every == 0 or n + 1 == clock.steps:
+            marched.keep(t)
         asked = any([callback(record, state) for callback in callbacks])
-        if (n + 1) % keep_every == 0 or n + 1 == clock.steps or asked:
-            marched.times.append(t)
-            marched.thetas.append(state.theta)
+        stage.note(record)
+        stage.offer(lambda: march_snapshot(marched, space))
+        if _stalls(marched.history):
+            return Result(Outcome.STALLED, _stall_text(t))
         if asked and n + 1 < clock.steps:
-            marched.result = Result(
-                Outcome.INTERRUPTED, f"stopped on request at t = {t:.6g} of {clock.end:g}."
-            )
-            break
-    return marched
+            return _stopped(marched, clock, n + 1)
+    return Result(Outcome.DONE)
+
+
+def _stopped(marched: Marched, clock: Clock, n: int) -> Result:
+    marched.keep(clock.time(n))
+    return Result(
+        Outcome.INTERRUPTED, f"stopped on request at t = {clock.time(n):.6g} of {clock.end:g}."
+    )
+
+
+def _stalls(history: Sequence[Record]) -> bool:
+    """Whether none of the last steps moved the parameters, though they had some way to go."""
+    last = history[-STALLED_STEPS:]
+    return len(last) == STALLED_STEPS and all(
+        record.accepted == 0 and record.rejected > 0 and record.residual > AT_REST
+        for record in last
+    )
+
+
+def _stall_text(t: float) -> str:
+    return (
+        f"in the last {STALLED_STEPS} steps up to t = {t:.6g} no iteration made the fit better, so "
+        f"the parameters stand still while the solution moves on; take a larger subset, more "
+        f"iterations, a larger network or a smaller cutoff."
+    )
 
 
 def _lost(

@@ -5,7 +5,13 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from tengbc.errors import DivergedError, NonFiniteError, TengbcError, ToleranceError
+from tengbc.errors import (
+    DivergedError,
+    NonFiniteError,
+    OutputError,
+    TengbcError,
+    ToleranceError,
+)
 
 
 class Outcome(enum.Enum):
@@ -15,7 +21,10 @@ class Outcome(enum.Enum):
     TOLERANCE_NOT_REACHED = "tolerance not reached"
     DIVERGED = "diverged"
     NON_FINITE = "non-finite"
+    STALLED = "stalled"
     INTERRUPTED = "interrupted"
+    OUT_OF_SPACE = "out of space"
+    NOT_WRITTEN = "not written"
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,9 @@ class Result:
             Outcome.TOLERANCE_NOT_REACHED: ToleranceError,
             Outcome.DIVERGED: DivergedError,
             Outcome.NON_FINITE: NonFiniteError,
+            Outcome.STALLED: DivergedError,
+            Outcome.OUT_OF_SPACE: OutputError,
+            Outcome.NOT_WRITTEN: OutputError,
         }
         kind = kinds.get(self.outcome)
         return None if kind is None else kind(self.message)

@@ -8,7 +8,8 @@ class Record:
     """What is known after a step: time, fit, boundary, conditioning, and the error if it is known.
 
     `boundary` holds the root mean square of g(u) on each segment; `error` is the relative L² error
-    against the exact solution, `estimate` our own estimate of it.
+    against the exact solution, `estimate` our own estimate of it. `accepted` and `rejected` count
+    the iterations of the step's fits: with none accepted the parameters are those of the step before.
     """
 
     step: int
@@ -19,3 +20,5 @@ class Record:
     boundary: dict[str, float] = field(default_factory=dict)
     error: float | None = None
     estimate: float | None = None
+    accepted: int = 1
+    rejected: int = 0

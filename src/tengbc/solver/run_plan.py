@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tengbc.journal import NO_STAGE, Snapshot, Stage
+from tengbc.networks import Parameters
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.projection import Fit
@@ -14,9 +16,11 @@ from tengbc.schemes import State
 from tengbc.solver.compile_clock import compile_clock
 from tengbc.solver.live_error import LiveError
 from tengbc.solver.march import Callback, march
+from tengbc.solver.marched import Marched
 from tengbc.solver.measure import TIMES
 from tengbc.solver.plan import Plan, Report
 from tengbc.solver.record import Record
+from tengbc.solver.snapshots import march_snapshot, marched_from
 from tengbc.solver.solution import Solution
 
 MOST_STATES = 1000
@@ -44,6 +48,7 @@ def run_plan(
     options: Options,
     report: Report,
     callbacks: Sequence[Callback] = (),
+    stage: Stage = NO_STAGE,
 ) -> Solution:
     """March a plan to its end and keep what the solution needs."""
     watch = Stopwatch()
@@ -56,18 +61,40 @@ def run_plan(
         _Observer(problem, plan, report),
         callbacks,
         keep_every=_keep_every(plan.clock.steps),
+        stage=stage,
     )
     computing, compiling = watch.lap()
+    facts = _facts(options, plan)
+    seconds = {"march": computing + stage.seconds_before, "compile": compiling}
+    if marched.result:
+        stage.finish(march_snapshot(marched, plan.space, {"facts": facts}, finished=True))
+    return _solution(problem, plan.collocation.parameters, marched, facts, seconds)
+
+
+def recalled(
+    problem: Problem, parameters: Parameters, snapshot: Snapshot, stage: Stage
+) -> Solution:
+    """The solution of a march that an earlier session has finished."""
+    marched = marched_from(snapshot)
+    for record in marched.history:
+        stage.note(record)
+    seconds = {"march": stage.seconds_before}
+    return _solution(problem, parameters, marched, dict(snapshot.facts["facts"]), seconds)
+
+
+def _solution(
+    problem: Problem, parameters: Parameters, marched: Marched, facts: dict, seconds: dict
+) -> Solution:
     return Solution(
         problem,
-        plan.collocation.parameters,
+        parameters,
         np.array(marched.times),
         np.array(marched.thetas),
         marched.result,
         marched.history,
         np.full(len(marched.times), np.nan),
-        {"march": computing, "compile": compiling},
-        _facts(options, plan),
+        seconds,
+        facts,
     )
 
 
@@ -109,4 +136,13 @@ class _Observer:
         }
         known = {"step": step, "time": t, "residual": last.misfit, **self.live_error(state, t)}
         self.report("march", step / self.steps, known)
-        return Record(step, t, last.misfit, last.rank, last.condition, boundary)
+        return Record(
+            step,
+            t,
+            last.misfit,
+            last.rank,
+            last.condition,
+            boundary,
+            accepted=sum(fit.iterations for fit in fits),
+            rejected=sum(fit.rejected for fit in fits),
+        )

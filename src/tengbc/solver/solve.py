@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 
 from tengbc.errors import ToleranceError, UsageError
+from tengbc.journal import NO_JOURNAL, Journal
 from tengbc.options import options
 from tengbc.problem import Problem
 from tengbc.solver.fast import solve_fast
@@ -25,6 +26,7 @@ def solve(
     throw: bool = True,
     callbacks: Sequence[Callback] = (),
     report: Report = lambda phase, fraction, known: None,
+    journal: Journal = NO_JOURNAL,
     **choices,
 ) -> Solution:
     """Solve a time-dependent problem from 0 to `t_end`.
@@ -37,12 +39,13 @@ def solve(
       at `solution.result`.
     - `callbacks`: functions of (record, state), called after each step; True stops the march.
     - `report`: progress, a function of (phase, fraction, known).
+    - `journal`: where the run is written down, to be taken up again (see `tengbc.journal`).
     - any option of `tengbc.options.Options`, such as `preset`, `scheme`, `dt`, `seed`.
     """
     checked = options(**choices, rtol=rtol, t_end=t_end if t_end is not None else problem.t_end)
     if checked.t_end is None:
         raise UsageError("t_end is missing and the problem has none of its own; pass t_end=….")
-    solution = _PRESETS[checked.preset](problem, checked, checked.t_end, report, callbacks)
+    solution = _PRESETS[checked.preset](problem, checked, checked.t_end, report, callbacks, journal)
     error = solution.result.error()
     if throw and error is not None:
         if isinstance(error, ToleranceError) and rtol is None:

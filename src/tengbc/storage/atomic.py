@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from pathlib import Path
 
@@ -26,7 +27,8 @@ def write_atomically(path: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise OutputError(
-            f"{path} cannot be written ({error.strerror}); make room or choose another place."
+            f"{path} cannot be written ({error.strerror}); make room or choose another place.",
+            out_of_space=error.errno in (errno.ENOSPC, errno.EDQUOT),
         ) from None
 
 

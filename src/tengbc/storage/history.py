@@ -8,7 +8,7 @@ import numpy as np
 
 from tengbc.solver.record import Record
 
-WHOLE = ("step", "rank")
+WHOLE = ("step", "rank", "accepted", "rejected")
 REAL = ("time", "residual", "condition", "error", "estimate")
 
 
@@ -40,6 +40,8 @@ def records(segments: Sequence[str], tensors: dict[str, np.ndarray]) -> tuple[Re
             {name: value for name, value in zip(segments, row, strict=True) if value == value},
             _or_none(arrays["error"][k]),
             _or_none(arrays["estimate"][k]),
+            arrays["accepted"][k],
+            arrays["rejected"][k],
         )
         for k, row in enumerate(boundary)
     )

@@ -1,0 +1,104 @@
+"""What a solver writes down while it is under way, so that a run can be taken up again.
+
+A run is a sequence of named stages: a fit, a march. A solver that wants to survive does this:
+
+    stage = journal.stage("march")
+    before = stage.recall()                  # None, or the last snapshot: begin from there
+    for each step:
+        …
+        stage.note(record)                   # a line of history
+        stage.offer(lambda: Snapshot(…))     # written down if it is time; costs nothing otherwise
+        if stage.stopping: end as interrupted
+    stage.finish(Snapshot(…))                # a finished stage is recalled whole
+
+What is cheap and follows from the options (points, features, matrices) is computed again and has no
+place in a snapshot. All that decides later bits has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from tengbc.solver.record import Record
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A stage at one moment: named arrays, and facts in terms of JSON."""
+
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    finished: bool = False
+
+
+class Stage(Protocol):
+    """One part of a run, and what is written down of it."""
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the run was asked to end: finish the step at hand, offer it, and return."""
+        ...
+
+    @property
+    def seconds_before(self) -> float:
+        """Seconds that earlier sessions spent in this stage."""
+        ...
+
+    def recall(self) -> Snapshot | None:
+        """The last snapshot of this stage, None if there is none."""
+        ...
+
+    def note(self, record: Record) -> None:
+        """A line of history."""
+        ...
+
+    def offer(self, snapshot: Callable[[], Snapshot]) -> None:
+        """Offer the state after a step; it is asked for only if it is to be written."""
+        ...
+
+    def finish(self, snapshot: Snapshot) -> None:
+        """The stage is over; its outcome is kept for the rest of the run."""
+        ...
+
+
+class Journal(Protocol):
+    """Where the stages of a run are written down."""
+
+    def stage(self, name: str) -> Stage:
+        """The stage of that name."""
+        ...
+
+
+class _Nothing:
+    """A stage of which nothing is written down."""
+
+    stopping = False
+    seconds_before = 0.0
+
+    def recall(self) -> Snapshot | None:
+        return None
+
+    def note(self, record: Record) -> None:
+        pass
+
+    def offer(self, snapshot: Callable[[], Snapshot]) -> None:
+        pass
+
+    def finish(self, snapshot: Snapshot) -> None:
+        pass
+
+
+class NoJournal:
+    """Nothing is written down."""
+
+    def stage(self, name: str) -> Stage:
+        return NO_STAGE
+
+
+NO_STAGE: Stage = _Nothing()
+NO_JOURNAL: Journal = NoJournal()

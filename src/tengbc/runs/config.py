@@ -1,0 +1,117 @@
+"""A run in a file: every option of `tengbc run` as TOML, checked before anything heavy is loaded.
+
+Nothing in it is evaluated; `problem = "FILE.py:NAME"` names a Python file that `run` executes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tengbc.errors import OutputError, UsageError
+from tengbc.options import Options, nearest, options
+from tengbc.runs.identity import options_hash
+
+RUN_KEYS = ("problem", "out", "checkpoint_every")
+LARGEST_FILE = 1_000_000
+"""Bytes; a configuration has some hundred."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """What `tengbc run` was asked for: the problem, its options, where to, how often to save."""
+
+    problem: str
+    options: Options
+    out: Path | None = None
+    checkpoint_every: float = 30.0
+
+    @property
+    def hash(self) -> str:
+        """The identity of the run: the options and the problem, with the text of its file."""
+        content: dict[str, Any] = self.options.model_dump(mode="json")
+        path, _, name = self.problem.rpartition(":")
+        if not path.endswith(".py"):
+            return options_hash({"problem": self.problem, **content})
+        try:
+            digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        except OSError as error:
+            raise OutputError(f"{path} cannot be read ({error.strerror}); put it back.") from None
+        return options_hash({"problem": name, "file": digest, **content})
+
+
+def config(given: dict[str, Any]) -> Config:
+    """A checked configuration; the first thing wrong becomes one sentence."""
+    for key in given:
+        if key not in RUN_KEYS and key not in Options.model_fields:
+            known = (*RUN_KEYS, *Options.model_fields)
+            raise UsageError(f"There is no option {key!r}; {nearest(key, known)}.")
+    if "problem" not in given:
+        raise UsageError('problem is missing; add a line such as problem = "heat-robin".')
+    for key in ("problem", "out"):
+        if given.get(key) is not None and not isinstance(given[key], str | Path):
+            raise UsageError(f"{key} is {_shown(given[key])}, but it should be text; change it.")
+    every = given.get("checkpoint_every")
+    every = 30.0 if every is None else every
+    if isinstance(every, bool) or not isinstance(every, int | float) or not 0 <= every < math.inf:
+        raise UsageError(
+            f"checkpoint_every is {_shown(every)}, but it should be a number of seconds, zero or "
+            f"more; change it."
+        )
+    chosen = options(**{key: value for key, value in given.items() if key not in RUN_KEYS})
+    out = given.get("out")
+    return Config(str(given["problem"]), chosen, None if out is None else Path(out), float(every))
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """The entries of a TOML file; paths in it are relative to the file."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise OutputError(f"{path} cannot be read ({error.strerror}); check the path.") from None
+    if len(data) > LARGEST_FILE:
+        raise UsageError(f"{path} is larger than a configuration can be; check the path.")
+    try:
+        given = tomllib.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")[:120]
+        raise UsageError(f"{path} is not valid TOML ({reason}); correct it there.") from None
+    problem = given.get("problem")
+    if isinstance(problem, str) and ".py" in problem:
+        given["problem"] = str(path.parent.absolute() / problem)
+    return given
+
+
+def to_toml(chosen: Config) -> str:
+    """The complete file; options that are left to the preset stand in it as comments."""
+    problem, separator, name = chosen.problem.rpartition(":")
+    if problem.endswith(".py"):
+        problem = f"{Path(problem).absolute()}{separator}{name}"
+    else:
+        problem = chosen.problem
+    lines = ["# A run of tengbc: tengbc run THIS_FILE.toml", f"problem = {_value(problem)}"]
+    if chosen.out is not None:
+        lines.append(f"out = {_value(str(chosen.out))}")
+    lines.append(f"checkpoint_every = {_value(chosen.checkpoint_every)}")
+    for key, value in chosen.options.model_dump().items():
+        lines.append(f"# {key} is left to the preset" if value is None else f"{key} = {_value(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(_value, value))}]"
+    return repr(value)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 60 else f"{text[:57]}…"

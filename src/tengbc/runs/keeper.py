@@ -1,0 +1,107 @@
+"""The journal of a run directory: checkpoints by time and at signals, history line by line."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tengbc.journal import Snapshot, Stage
+from tengbc.runs.checkpoints import Checkpoint, Checkpoints
+from tengbc.runs.history_file import HistoryFile
+from tengbc.solver.record import Record
+
+INTERVAL = 30.0
+"""Seconds between two checkpoints."""
+SHARE = 0.01
+"""Of its time a run spends no more than this on checkpoints."""
+
+
+class Keeper:
+    """Writes down the stages of a run, and recalls those of the sessions before.
+
+    **Arguments:** `about`: what goes into every checkpoint, such as the options' hash; `before`:
+    the checkpoint to go on from; `stopping`: tells whether the run is asked to end; `log`: takes a
+    sentence.
+    """
+
+    def __init__(
+        self,
+        checkpoints: Checkpoints,
+        history: HistoryFile,
+        about: Mapping[str, Any],
+        before: Checkpoint | None = None,
+        interval: float = INTERVAL,
+        stopping: Callable[[], bool] = lambda: False,
+        log: Callable[[str], None] = lambda text: None,
+    ):
+        self.checkpoints, self.history, self.about = checkpoints, history, about
+        self.interval, self.is_stopping, self.log = interval, stopping, log
+        self.snapshots = {} if before is None else dict(before.stages)
+        earlier = {} if before is None else before.about
+        self.spent_before: dict[str, float] = dict(earlier.get("stage_seconds", {}))
+        self.seconds_before = float(earlier.get("seconds", 0.0))
+        self._spent: dict[str, float] = dict(self.spent_before)
+        self._began = self._last = self._mark = time.monotonic()
+        self._cost, self._stopped = 0.0, False
+
+    def stage(self, name: str) -> Stage:
+        """The stage of that name."""
+        return _KeptStage(self, name)
+
+    def offer(self, name: str, snapshot: Callable[[], Snapshot]) -> None:
+        """Write a checkpoint if it is time, and always one when the run is asked to end."""
+        now = time.monotonic()
+        self._spent[name] = self._spent.get(name, 0.0) + now - self._mark
+        self._mark = now
+        stop = self.is_stopping() and not self._stopped
+        if stop or now - self._last >= max(self.interval, self._cost / SHARE):
+            self.snapshots[name] = snapshot()
+            self._stopped = self._stopped or stop
+            self.write()
+
+    def close(self) -> None:
+        """At the end of a session: a request to end that came between two offers is written too."""
+        if self.is_stopping() and not self._stopped:
+            self._stopped = True
+            self.write()
+
+    def write(self) -> None:
+        """Everything known, now: first the history, so that it is never behind a checkpoint."""
+        began = time.monotonic()
+        self.history.flush()
+        about = {
+            **self.about,
+            "seconds": self.seconds_before + began - self._began,
+            "stage_seconds": self._spent,
+        }
+        path = self.checkpoints.write(Checkpoint(about, self.snapshots))
+        self._last = time.monotonic()
+        self._cost = self._last - began
+        self.log(f"checkpoint {path.name} in {self._cost:.3f} s")
+
+
+class _KeptStage:
+    def __init__(self, keeper: Keeper, name: str):
+        self.keeper, self.name = keeper, name
+
+    @property
+    def stopping(self) -> bool:
+        return self.keeper.is_stopping()
+
+    @property
+    def seconds_before(self) -> float:
+        return self.keeper.spent_before.get(self.name, 0.0)
+
+    def recall(self) -> Snapshot | None:
+        return self.keeper.snapshots.get(self.name)
+
+    def note(self, record: Record) -> None:
+        self.keeper.history.append(self.name, record)
+
+    def offer(self, snapshot: Callable[[], Snapshot]) -> None:
+        self.keeper.offer(self.name, snapshot)
+
+    def finish(self, snapshot: Snapshot) -> None:
+        # Kept in memory: the next checkpoint takes it along.
+        self.keeper.snapshots[self.name] = snapshot

@@ -1,0 +1,33 @@
+"""What a march leaves behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from jaxtyping import Float
+
+from tengbc.schemes import State
+from tengbc.solver.outcome import Result
+from tengbc.solver.record import Record
+
+
+@dataclass
+class Marched:
+    """The last state, the states that were kept, a record per step, and how it ended.
+
+    `usual_size` is the size of the solution at the start, by which growth is judged.
+    """
+
+    result: Result
+    state: State
+    times: list[float] = field(default_factory=list)
+    thetas: list[Float[np.ndarray, " p"]] = field(default_factory=list)
+    history: list[Record] = field(default_factory=list)
+    usual_size: float = 0.0
+
+    def keep(self, t: float) -> None:
+        """Keep the last state, of time t, unless it is kept already."""
+        if self.times[-1] != t:
+            self.times.append(t)
+            self.thetas.append(self.state.theta)
