@@ -40,6 +40,11 @@ class Stage(Protocol):
     """One part of a run, and what is written down of it."""
 
     @property
+    def name(self) -> str:
+        """Its name, which is also the column `march` of its lines of history."""
+        ...
+
+    @property
     def stopping(self) -> bool:
         """Whether the run was asked to end: finish the step at hand, offer it, and return."""
         ...
@@ -74,11 +79,13 @@ class Journal(Protocol):
         ...
 
 
+@dataclass(frozen=True)
 class _Nothing:
     """A stage of which nothing is written down."""
 
-    stopping = False
-    seconds_before = 0.0
+    name: str = "march"
+    stopping: bool = False
+    seconds_before: float = 0.0
 
     def recall(self) -> Snapshot | None:
         return None
@@ -97,7 +104,7 @@ class NoJournal:
     """Nothing is written down."""
 
     def stage(self, name: str) -> Stage:
-        return NO_STAGE
+        return _Nothing(name)
 
 
 NO_STAGE: Stage = _Nothing()

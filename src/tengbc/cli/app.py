@@ -6,6 +6,7 @@ import sys
 import typer
 
 from tengbc.cli.listing import list_problems
+from tengbc.cli.resume import resume
 from tengbc.cli.run import run
 from tengbc.errors import TengbcError
 
@@ -18,6 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("run")(run)
+app.command("resume")(resume)
 app.command("list")(list_problems)
 
 

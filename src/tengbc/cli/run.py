@@ -10,14 +10,16 @@ import typer
 
 from tengbc.cli.problem_argument import check_problem, complete_problem, load_problem
 from tengbc.errors import UsageError
-from tengbc.options import options
+from tengbc.options import Options
+from tengbc.runs.config import config, read_config, to_toml
 
 
 def run(
     problem: Annotated[
         str,
         typer.Argument(
-            help="A name from `tengbc list`, or FILE.py:NAME, which runs that Python file.",
+            help="A name from `tengbc list`, FILE.py:NAME, which runs that Python file, or a TOML "
+            "file with options.",
             autocompletion=complete_problem,
         ),
     ],
@@ -46,42 +48,38 @@ def run(
         int | None, typer.Option(help="Iterations of the initial fit (paper).")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Directory for the results.")] = None,
+    checkpoint_every: Annotated[
+        float | None, typer.Option(help="Seconds between checkpoints (default 30).")
+    ] = None,
+    print_config: Annotated[
+        bool, typer.Option("--print-config", help="Print this command line as a TOML file.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.")
     ] = False,
 ) -> None:
-    """Solve PROBLEM and print a summary; with --out, write summary.json and history.csv."""
+    """Solve PROBLEM and print a summary; with --out, keep a directory for `tengbc resume`."""
     began = time.perf_counter()
     given = {name: value for name, value in locals().items() if name in _OPTIONS}
-    given["widths"] = _widths(widths)
-    checked = options(**given)  # before JAX is imported: bad options cost no time
-    check_problem(problem)
+    given |= {"widths": _widths(widths), "out": out, "checkpoint_every": checkpoint_every}
+    given = {name: value for name, value in given.items() if value is not None}
+    from_file = read_config(Path(problem)) if problem.endswith(".toml") else {"problem": problem}
+    chosen = config(from_file | given)  # before JAX is imported: bad options cost no time
+    check_problem(chosen.problem)
+    if print_config:
+        print(to_toml(chosen), end="")
+        return
+    from tengbc.runs.directory import RunDirectory
+
+    directory = None if chosen.out is None else RunDirectory.create(chosen.out, chosen)
     from tengbc.cli.solving import solve_and_write
 
     imported = time.perf_counter() - began
-    solve_and_write(load_problem(problem), checked, out, quiet, imported, as_json)
+    solve_and_write(load_problem(chosen.problem), chosen, directory, quiet, imported, as_json)
 
 
-_OPTIONS = frozenset(
-    [
-        "preset",
-        "scheme",
-        "dt",
-        "t_end",
-        "rtol",
-        "seed",
-        "features",
-        "per_axis",
-        "interior_points",
-        "boundary_points",
-        "cutoff",
-        "iterations",
-        "subset",
-        "lstsq",
-        "fit_iterations",
-    ]
-)
+_OPTIONS = frozenset(Options.model_fields)
 
 
 def _widths(text: str | None) -> tuple[int, ...] | None:

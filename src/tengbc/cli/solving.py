@@ -1,23 +1,24 @@
-"""What `tengbc run` does once its options are known to be good."""
+"""What `tengbc run` and `tengbc resume` do once their options are known to be good."""
 
 from __future__ import annotations
 
 import sys
-import time
-from pathlib import Path
 
 from tengbc.cli.closing import print_json, print_summary
 from tengbc.cli.progress import Bar
-from tengbc.options import Options
 from tengbc.problem import Problem
-from tengbc.runs import output
-from tengbc.runs.summary import measure, summary
-from tengbc.solver import Outcome, solve
+from tengbc.runs.config import Config
+from tengbc.runs.directory import RunDirectory
+from tengbc.runs.session import newest_checkpoint, run_in_directory, run_plainly
+from tengbc.solver import Outcome
 
 EXIT_CODES = {
     Outcome.DONE: 0,
     Outcome.DIVERGED: 3,
     Outcome.NON_FINITE: 3,
+    Outcome.STALLED: 3,
+    Outcome.OUT_OF_SPACE: 5,
+    Outcome.NOT_WRITTEN: 5,
     Outcome.TOLERANCE_NOT_REACHED: 6,
     Outcome.INTERRUPTED: 130,
 }
@@ -25,30 +26,35 @@ EXIT_CODES = {
 
 def solve_and_write(
     problem: Problem,
-    options: Options,
-    out: Path | None,
+    chosen: Config,
+    directory: RunDirectory | None,
     quiet: bool,
     imported: float,
     as_json: bool = False,
 ) -> None:
     """Solve, print the summary, write the files, exit with the outcome's code."""
-    if out is not None:
-        output.prepare(out)
-    began = time.perf_counter()
     with Bar(quiet) as bar:
-        choices = options.model_dump(exclude_none=True)
-        solution = solve(problem, throw=False, report=bar, **choices)
-    errors = measure(solution)
-    seconds = {"import": imported, "total": imported + time.perf_counter() - began}
-    content = summary(solution, errors, seconds)
-    if out is not None:
-        solution.save(out / "solution.safetensors")
-        output.write_history(out, solution.history)
-        output.write_summary(out, content)
-    if as_json:
-        print_json(content)
-    elif not quiet:
-        print_summary(solution, errors, content, [] if out is None else [out])
+        if directory is None:
+            ended = run_plainly(problem, chosen, bar, imported)
+        else:
+            before = newest_checkpoint(directory, chosen, say)
+            ended = run_in_directory(problem, chosen, directory, before, bar, imported)
+    solution, content = ended.solution, ended.content
+    if content is not None:
+        if as_json:
+            print_json(content)
+        elif not quiet:
+            files = [] if directory is None else [directory.path, *ended.files[1:]]
+            print_summary(solution, ended.errors, content, files)
     if not solution.result:
-        print(f"tengbc: {solution.result}", file=sys.stderr)
-    sys.exit(EXIT_CODES[solution.result.outcome])
+        text = f"{solution.result}"
+        if content is None and directory is not None:
+            text = f"{text.rstrip('.')}; go on with `tengbc resume {directory.path}`."
+        say(text)
+    code = EXIT_CODES[solution.result.outcome]
+    sys.exit(128 + ended.signal if ended.signal is not None and code == 130 else code)
+
+
+def say(text: str) -> None:
+    """A sentence on standard error."""
+    print(f"tengbc: {text}", file=sys.stderr)

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
 from typing import Any
 
 import numpy as np
 
+from tengbc.runs.identity import versions
 from tengbc.solver import Solution
 from tengbc.solver.measure import Errors, Truth
-
-PACKAGES = ("tengbc", "jax", "jaxlib", "numpy", "scipy", "equinox")
-
-
-def versions() -> dict[str, str]:
-    """Python and the packages that decide a result's bits."""
-    found = {"python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            found[package] = "not installed"
-    return found
-
 
 def measure(solution: Solution) -> Errors | None:
     """The errors of a solution over all the time it was solved for, if the truth is known."""

@@ -9,7 +9,7 @@ class Record:
 
     `boundary` holds the root mean square of g(u) on each segment; `error` is the relative L² error
     against the exact solution, `estimate` our own estimate of it. `accepted` and `rejected` count
-    the iterations of the step's fits: with none accepted the parameters are those of the step before.
+    the iterations of the step's fits: with none accepted, θ is that of the step before.
     """
 
     step: int

@@ -64,7 +64,7 @@ def run_plan(
         stage=stage,
     )
     computing, compiling = watch.lap()
-    facts = _facts(options, plan)
+    facts = {**_facts(options, plan), "march": stage.name}
     seconds = {"march": computing + stage.seconds_before, "compile": compiling}
     if marched.result:
         stage.finish(march_snapshot(marched, plan.space, {"facts": facts}, finished=True))

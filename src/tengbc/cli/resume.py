@@ -1,0 +1,37 @@
+"""tengbc resume: go on with a run that was interrupted, killed or out of space."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tengbc.cli.problem_argument import check_problem, load_problem
+
+
+def resume(
+    directory: Annotated[Path, typer.Argument(help="The --out directory of the run.")],
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.")
+    ] = False,
+) -> None:
+    """Go on with the run in DIRECTORY from its newest good checkpoint."""
+    began = time.perf_counter()
+    from tengbc.errors import UsageError
+    from tengbc.runs.directory import RunDirectory, finished
+
+    outcome = finished(directory)
+    if outcome is not None:
+        raise UsageError(
+            f"{directory} holds a finished run ({outcome}), so there is nothing to go on with; "
+            f"look at its summary.json."
+        )
+    opened, chosen = RunDirectory.open(directory)
+    check_problem(chosen.problem)
+    from tengbc.cli.solving import solve_and_write
+
+    imported = time.perf_counter() - began
+    solve_and_write(load_problem(chosen.problem), chosen, opened, quiet, imported, as_json)

@@ -1,0 +1,13 @@
+"""What a finished run leaves in its directory beside summary.json: one line each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tengbc.solver import Solution
+
+
+def write_extras(directory: Path, solution: Solution, content: dict[str, Any]) -> list[Path]:
+    """Write the solution and the like; the paths are shown to the user. `content` is the summary."""
+    return []

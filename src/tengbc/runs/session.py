@@ -1,0 +1,130 @@
+"""One session of a run in its directory: from the newest checkpoint to the end, or to a signal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tengbc.errors import CheckpointError, TengbcError
+from tengbc.problem import Problem
+from tengbc.runs import output
+from tengbc.runs.checkpoints import Checkpoint
+from tengbc.runs.config import Config
+from tengbc.runs.directory import RunDirectory
+from tengbc.runs.extras import write_extras
+from tengbc.runs.history_file import HistoryFile
+from tengbc.runs.identity import differences, threads, versions
+from tengbc.runs.keeper import Keeper
+from tengbc.runs.signals import SignalWatch
+from tengbc.runs.summary import measure, summary
+from tengbc.solver import Outcome, Solution, solve
+from tengbc.solver.measure import Errors
+from tengbc.solver.plan import Report
+
+CAN_GO_ON = (Outcome.INTERRUPTED, Outcome.OUT_OF_SPACE, Outcome.NOT_WRITTEN)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a session ended; `content` is the summary, None where the run can still go on."""
+
+    solution: Solution
+    errors: Errors | None = None
+    content: dict[str, Any] | None = None
+    files: list[Path] = field(default_factory=list)
+    signal: int | None = None
+
+
+def run_plainly(problem: Problem, chosen: Config, report: Report, imported: float) -> Ended:
+    """A run without a directory: nothing is written."""
+    began = time.perf_counter()
+    solution = solve(
+        problem, throw=False, report=report, **chosen.options.model_dump(exclude_none=True)
+    )
+    errors = measure(solution)
+    spent = {"import": imported, "total": imported + time.perf_counter() - began}
+    return Ended(solution, errors, summary(solution, errors, spent))
+
+
+def newest_checkpoint(
+    directory: RunDirectory, chosen: Config, warn: Callable[[str], None]
+) -> Checkpoint | None:
+    """Where to go on from; None if the run has not come to its first checkpoint."""
+    checkpoint, wrong = directory.checkpoints.newest()
+    for sentence in wrong:
+        warn(sentence)
+    if checkpoint is None:
+        if wrong:
+            raise CheckpointError(
+                f"None of the {len(wrong)} checkpoints in {directory.path} can be used; remove "
+                f"the directory and start again."
+            )
+        return None
+    if checkpoint.about.get("options") != chosen.hash:
+        raise CheckpointError(
+            f"The checkpoints in {directory.path} belong to other options or to another text of "
+            f"the problem's file; put these back as they were, or start a new run."
+        )
+    changed = [
+        *differences(checkpoint.about.get("versions", {}), versions()),
+        *differences(checkpoint.about.get("threads", {}), threads()),
+    ]
+    if changed:
+        warn(
+            f"since the last session {', '.join(changed)}: the result may differ from that of an "
+            f"undisturbed run in its last digits."
+        )
+    return checkpoint
+
+
+def run_in_directory(
+    problem: Problem,
+    chosen: Config,
+    directory: RunDirectory,
+    before: Checkpoint | None,
+    report: Report,
+    imported: float,
+) -> Ended:
+    """Solve, keeping the directory up to date; the summary is written last, and ends the run."""
+    began = time.perf_counter()
+    watch = SignalWatch()
+    keeper = Keeper(
+        directory.checkpoints,
+        HistoryFile(directory.path / "history.csv", problem.domain.segments),
+        {
+            "options": chosen.hash,
+            "seed": chosen.options.seed,
+            "versions": versions(),
+            "threads": threads(),
+        },
+        before,
+        chosen.checkpoint_every,
+        lambda: watch.stopping,
+        directory.log,
+    )
+    (directory.path / "summary.json").unlink(missing_ok=True)
+    directory.log("begins anew" if before is None else "goes on from a checkpoint")
+    try:
+        with watch:
+            choices = chosen.options.model_dump(exclude_none=True)
+            solution = solve(problem, throw=False, report=report, journal=keeper, **choices)
+            if solution.result.outcome is Outcome.INTERRUPTED:
+                keeper.close()
+    except TengbcError as error:
+        directory.log(f"ends: {error}")
+        raise
+    directory.log(f"ends: {solution.result}")
+    if solution.result.outcome in CAN_GO_ON:
+        return Ended(solution, signal=watch.received)
+    errors = measure(solution)
+    spent = imported + time.perf_counter() - began
+    content = summary(
+        solution, errors, {"import": imported, "total": keeper.seconds_before + spent}
+    )
+    files = write_extras(directory.path, solution, content)
+    files.insert(0, output.write_summary(directory.path, content))
+    keeper.history.close()
+    return Ended(solution, errors, content, files)
