@@ -2,7 +2,7 @@
 
 import pytest
 
-from tengbc.errors import DivergedError, NonFiniteError, ToleranceError
+from tengbc.errors import DivergedError, NonFiniteError, OutputError, ToleranceError
 from tengbc.solver import Outcome, Result
 
 ERRORS = {
@@ -10,6 +10,9 @@ ERRORS = {
     Outcome.INTERRUPTED: None,
     Outcome.DIVERGED: DivergedError,
     Outcome.NON_FINITE: NonFiniteError,
+    Outcome.STALLED: DivergedError,
+    Outcome.OUT_OF_SPACE: OutputError,
+    Outcome.NOT_WRITTEN: OutputError,
     Outcome.TOLERANCE_NOT_REACHED: ToleranceError,
 }
 
@@ -25,4 +28,4 @@ def test_results(outcome):
         assert error is None
     else:
         assert type(error) is kind and str(error) == "because of this."
-        assert error.exit_code == (6 if kind is ToleranceError else 3)
+        assert error.exit_code == {ToleranceError: 6, OutputError: 5}.get(kind, 3)

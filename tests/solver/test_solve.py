@@ -52,6 +52,7 @@ def test_the_papers_preset(paper):
         "parameters": 97,
         "interior_points": 20,
         "boundary_points": 2,
+        "march": "march",
     }
     assert [record.step for record in run.history] == [1, 2, 3]
     assert all(set(record.boundary) == {"left", "right"} for record in run.history)

@@ -102,11 +102,11 @@ class LinearSpace:
 
     def memory(self) -> dict[str, Array]:
         """Where the matrices were taken: with that they can be made again, bit for bit."""
-        return {"time": np.array(self.linearised_at), "head": self.linearised_around}
+        return {"time": np.array([self.linearised_at]), "head": self.linearised_around}
 
     def remember(self, memory: dict[str, Array]) -> None:
         """Take the matrices where they were taken then."""
-        t, c = float(memory["time"]), memory["head"]
+        t, c = float(memory["time"][0]), memory["head"]
         if t != self.linearised_at or not np.array_equal(c, self.linearised_around):
             self.linearise(t, c)
 

@@ -9,5 +9,6 @@ from tengbc.solver import Solution
 
 
 def write_extras(directory: Path, solution: Solution, content: dict[str, Any]) -> list[Path]:
-    """Write the solution and the like; the paths are shown to the user. `content` is the summary."""
+    """Write them; the paths returned are shown to the user. `content` is the summary."""
+    solution.save(directory / "solution.safetensors")
     return []

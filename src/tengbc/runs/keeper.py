@@ -21,7 +21,7 @@ class Keeper:
     """Writes down the stages of a run, and recalls those of the sessions before.
 
     **Arguments:** `about`: what goes into every checkpoint, such as the options' hash; `before`:
-    the checkpoint to go on from; `stopping`: tells whether the run is asked to end; `log`: takes a
+    the checkpoint to go on from; `interval`: seconds, 0 for every step; `stopping`: tells whether the run is asked to end; `log`: takes a
     sentence.
     """
 
@@ -55,7 +55,8 @@ class Keeper:
         self._spent[name] = self._spent.get(name, 0.0) + now - self._mark
         self._mark = now
         stop = self.is_stopping() and not self._stopped
-        if stop or now - self._last >= max(self.interval, self._cost / SHARE):
+        wait = max(self.interval, self._cost / SHARE) if self.interval else 0.0
+        if stop or now - self._last >= wait:
             self.snapshots[name] = snapshot()
             self._stopped = self._stopped or stop
             self.write()

@@ -1,0 +1,90 @@
+"""Tiny runs to be disturbed: one of the preset `paper`, one of the preset `fast`."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+
+import tengbc as tb
+from tengbc.runs.config import Config, config
+from tengbc.runs.directory import RunDirectory
+from tengbc.runs.session import Ended, newest_checkpoint, run_in_directory
+
+FILE = Path(__file__).absolute()
+PAPER = {
+    "preset": "paper",
+    "scheme": "rk4",
+    "widths": (6, 6),
+    "interior_points": 30,
+    "boundary_points": 2,
+    "fit_iterations": 12,
+    "subset": 40,
+    "dt": 0.001,
+    "t_end": 0.012,
+}
+FAST = {"preset": "fast", "features": 16, "dt": 0.002, "t_end": 0.02, "rtol": 1e-2}
+
+
+def heat() -> tb.Problem:
+    """∂ₜu = ∂ₓₓu on (0, 1), u = sin πx at the start, 0 at both ends."""
+
+    def exact(x, t):
+        return jnp.exp(-(jnp.pi**2) * t) * jnp.sin(jnp.pi * x[0])
+
+    return tb.Problem(
+        tb.Interval(0.0, 1.0),
+        tb.Heat(1.0),
+        {"left": tb.Dirichlet(0.0), "right": tb.Dirichlet(0.0)},
+        lambda x: exact(x, 0.0),
+        exact=exact,
+        name="heat",
+    )
+
+
+def logistic() -> tb.Problem:
+    """A nonlinear problem: its space linearises anew as the march goes on."""
+    return tb.Problem(
+        tb.Interval(0.0, 1.0),
+        tb.ReactionDiffusion(0.1, lambda u: 10.0 * u * (1 - u)),
+        {"left": tb.Neumann(0.0), "right": tb.Neumann(0.0)},
+        lambda x: 0.2 + 0.1 * jnp.cos(jnp.pi * x[0]),
+        name="logistic",
+    )
+
+
+PROBLEMS = functools.cache(lambda name: {"heat": heat, "logistic": logistic}[name]())
+
+
+def chosen(kind: dict, problem: str = "heat", every: float = 0.0, **changes) -> Config:
+    """The configuration of a tiny run; a checkpoint after every step unless told otherwise."""
+    given = {"problem": f"{FILE}:{problem}", "checkpoint_every": every, **kind, **changes}
+    return config(given)
+
+
+def session(path: Path, run: Config, warn=lambda text: None) -> Ended:
+    """A session in this process: a new run, or the rest of one that is there."""
+    name = run.problem.rpartition(":")[2]
+    if (path / "options.toml").exists():
+        directory, run = RunDirectory.open(path)
+    else:
+        directory = RunDirectory.create(path, run)
+    try:
+        checkpoint = newest_checkpoint(directory, run, warn)
+        problem = PROBLEMS(name)  # one object, so that what it compiles is kept
+        return run_in_directory(problem, run, directory, checkpoint, lambda *known: None, 0.0)
+    finally:
+        directory.close()
+
+
+def fingerprint(solution: tb.Solution) -> str:
+    """One hash of everything a run computed."""
+    digest = hashlib.sha256()
+    digest.update(np.ascontiguousarray(solution.times).tobytes())
+    digest.update(np.ascontiguousarray(solution.thetas).tobytes())
+    digest.update(np.ascontiguousarray(solution.error_estimate).tobytes())
+    digest.update(repr(list(solution.history)).encode())
+    return digest.hexdigest()

@@ -1,0 +1,89 @@
+"""P1: a run that ends anywhere, even inside the write of a checkpoint, resumes to the same bits."""
+
+import os
+
+import pytest
+
+from tengbc.runs.checkpoints import Checkpoints
+from tengbc.runs.keeper import Keeper
+from tengbc.storage import atomic
+from tests.faults.cases import FAST, PAPER, chosen, fingerprint
+
+RUNS = {
+    "paper": (PAPER, "heat"),
+    "fast": (FAST, "heat"),
+    "nonlinear": (FAST | {"rtol": 1e-6, "t_end": 0.1, "dt": 0.01}, "logistic"),
+}
+POINTS = {
+    "step": (Keeper, "offer"),
+    "open": (atomic, "open"),
+    "fsync": (os, "fsync"),
+    "replace": (os, "replace"),
+    "listdir": (os, "listdir"),
+    "line of history": (os, "write"),
+}
+
+
+class Killed(BaseException):
+    """Nothing in the package may catch it: after it no code of ours has run, as after SIGKILL."""
+
+
+@pytest.fixture(scope="module", params=RUNS)
+def run(request, tmp_path_factory, workshop):
+    kind, problem = RUNS[request.param]
+    path = tmp_path_factory.mktemp(request.param) / "undisturbed"
+    ended = workshop(path, chosen(kind, problem))
+    assert ended.content is not None
+    return (kind, problem), path, fingerprint(ended.solution)
+
+
+def killer(patch, where, count):
+    """Arm a point: its count-th call is the last thing that happens."""
+    owner, name = POINTS[where]
+    original, calls = getattr(owner, name, open), 0
+
+    def call(*arguments, **named):
+        nonlocal calls
+        calls += 1
+        if calls == count:
+            raise Killed
+        return original(*arguments, **named)
+
+    patch.setattr(owner, name, call, raising=False)
+
+
+@pytest.mark.parametrize("where", POINTS)
+def test_same_bits_after_two_kills(run, tmp_path, monkeypatch, workshop, where):
+    (kind, problem), undisturbed, expected = run
+    killed = 0
+    for count in (7, 5):
+        with monkeypatch.context() as patch:
+            killer(patch, where, count)
+            try:
+                ended = workshop(tmp_path / "run", chosen(kind, problem))
+            except Killed:
+                killed += 1
+    assert killed, "the point was never reached"
+    ended = workshop(tmp_path / "run", chosen(kind, problem))
+    assert fingerprint(ended.solution) == expected
+    assert (tmp_path / "run/history.csv").read_bytes() == (undisturbed / "history.csv").read_bytes()
+    assert len(Checkpoints(tmp_path / "run" / "checkpoints").paths()) <= 3
+    assert not list((tmp_path / "run").rglob(".*"))
+
+
+def test_twenty_kills_in_a_row_lose_at_most_one_step_each(run, tmp_path, monkeypatch, workshop):
+    """Each session is killed at its second step: what the first one did is never done again."""
+    (kind, problem), undisturbed, expected = run
+    sessions = 0
+    while True:
+        with monkeypatch.context() as patch:
+            killer(patch, "step", 2)
+            try:
+                ended = workshop(tmp_path / "run", chosen(kind, problem))
+                break
+            except Killed:
+                sessions += 1
+        assert sessions < 100
+    assert sessions > 8
+    assert fingerprint(ended.solution) == expected
+    assert (tmp_path / "run/history.csv").read_bytes() == (undisturbed / "history.csv").read_bytes()
