@@ -1,6 +1,7 @@
 """The commands, and how errors leave the process: one sentence and an exit code."""
 
 import io
+import re
 import sys
 
 import typer
@@ -29,10 +30,31 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without ² or ▂ shows ?, not an error
     try:
-        app()
+        code = app(standalone_mode=False)
     except TengbcError as error:
         print(f"tengbc: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         print("tengbc: interrupted.", file=sys.stderr)
         sys.exit(130)
+    except Exception as error:
+        # Complaints of the parser know how to show themselves; anything else is a mistake of ours.
+        complaint, show = getattr(error, "format_message", None), getattr(error, "show", None)
+        if complaint is None or show is None:
+            raise
+        if len(sys.argv) < 2:  # help, not a complaint
+            show()
+        else:
+            print(f"tengbc: {usage_sentence(complaint())}", file=sys.stderr)
+        sys.exit(2)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def usage_sentence(message: str) -> str:
+    """What the parser complains about, in one sentence with something to do."""
+    text = " ".join(message.split()).rstrip(".")
+    text = text.replace("Invalid value for ", "The value of ").replace(": Input should", " should")
+    possible = re.search(r" \(Possible options: (.*)\)", text)
+    if possible:
+        return f"{text[: possible.start()]}; did you mean {possible[1]}?"
+    return text if text.endswith("?") else f"{text}; see tengbc --help."
