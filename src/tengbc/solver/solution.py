@@ -13,7 +13,9 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
+from tengbc.coefficient import CoefficientLike
 from tengbc.errors import OutsideError, UsageError
+from tengbc.fields import gradient as gradient_of
 from tengbc.networks import AbstractBody, Parameters
 from tengbc.pointwise import as_points
 from tengbc.problem import Problem
@@ -45,8 +47,10 @@ class Solution:
 
     def __post_init__(self):
         network = self.parameters.network
-        at_points = jax.jit(jax.vmap(lambda theta, x: network(theta)(x), in_axes=(None, 0)))
-        object.__setattr__(self, "_at_points", at_points)
+        values = jax.vmap(lambda theta, x: network(theta)(x), in_axes=(None, 0))
+        slopes = jax.vmap(lambda theta, x: gradient_of(network(theta))(x), in_axes=(None, 0))
+        object.__setattr__(self, "_values", jax.jit(values))
+        object.__setattr__(self, "_slopes", jax.jit(slopes))
 
     def __call__(
         self, x: Float[Array, "n d"], t: float, *, outside: str = "raise"
@@ -76,6 +80,32 @@ class Solution:
                 row[inside] = self._interpolated(points[inside], t)
         return result
 
+    def gradient(
+        self, x: Float[Array, "n d"], t: float, *, outside: str = "raise"
+    ) -> Float[Array, "..."]:
+        """∇u at points x, one (d,) or many (n, d): shape (…, d), for a system (…, m, d)."""
+        from tengbc.solver.derived import gradient
+
+        return gradient(self, x, t, outside)
+
+    def integral(self, t: float | Sequence[float] | Array) -> Float[Array, "..."] | float:
+        """∫_Ω u dx at one time, or at each of several; for a system one number per component."""
+        from tengbc.solver.derived import integral
+
+        return integral(self, t)
+
+    def flux(
+        self, segment: str | None, t: float, *, diffusivity: CoefficientLike | None = None
+    ) -> Float[Array, "..."] | float:
+        """∮_Γ κ ∂ₙu ds, n pointing outwards: what enters through Γ, so that d/dt ∫u = ∮ κ∂ₙu.
+
+        Γ is a boundary segment, or with None the whole boundary. κ is the equation's own
+        diffusivity; give another, or 1 for ∮ ∂ₙu, as a number or a function of x or (x, t).
+        """
+        from tengbc.solver.derived import flux
+
+        return flux(self, segment, t, diffusivity)
+
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the solution to one safetensors file, from which `tengbc.load` gives it back."""
         from tengbc.storage import save
@@ -100,6 +130,15 @@ class Solution:
         values = np.einsum("nw,kcw->knc", features, weight, optimize=True)
         values += chosen[:, None, components * width :]
         return values.reshape(len(times), len(x), *self.problem.shape)
+
+    def _states(self, t: float) -> list[tuple[float, Array]]:
+        """Weights and parameters whose fields add up to u at time t."""
+        nodes, weights = self._nodes(self._checked_time(t))
+        if not self.frozen:
+            return list(zip(weights.tolist(), self.thetas[nodes], strict=True))
+        theta = self.thetas[0].copy()
+        theta[self.parameters.head] = weights @ self.thetas[nodes][:, self.parameters.head]
+        return [(1.0, theta)]
 
     def _nodes(self, t: float) -> tuple[Array, Float[Array, " k"]]:
         """Indices of the stored times to interpolate at t, and their weights."""
@@ -133,17 +172,15 @@ class Solution:
             )
         return inside
 
-    def _interpolated(self, x: Float[Array, "n d"], t: float) -> Array:
-        nodes, weights = self._nodes(t)
-        values = np.stack([self._stored(x, node) for node in nodes])
-        return np.tensordot(weights, values, axes=1)
-
-    def _stored(self, x: Float[Array, "n d"], index: int) -> Array:
-        # Only few sizes are compiled: points are padded to a power of two.
-        size = 1 << max(len(x) - 1, 0).bit_length()
+    def _interpolated(self, x: Float[Array, "n d"], t: float, what: str = "_values") -> Array:
+        """u, or with "_slopes" ∇u: both are linear in u, so they are interpolated like it."""
+        # Only few sizes are compiled: points are padded to a power of two, at least 256.
+        size = max(256, 1 << max(len(x) - 1, 0).bit_length())
         padded = np.concatenate([x, np.repeat(x[-1:], size - len(x), axis=0)]) if len(x) else x
+        compute, states = getattr(self, what), self._states(t)
         with jax.enable_x64(True):
-            return np.asarray(self._at_points(self.thetas[index], padded))[: len(x)]  # type: ignore[attr-defined]
+            values = np.stack([np.asarray(compute(theta, padded)) for _, theta in states])
+        return np.tensordot([weight for weight, _ in states], values[:, : len(x)], axes=1)
 
 
 @eqx.filter_jit
