@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -105,6 +106,27 @@ class Solution:
         from tengbc.solver.derived import flux
 
         return flux(self, segment, t, diffusivity)
+
+    def plot(self, t: float | Sequence[float] | None = None, **choices: Any) -> Any:
+        """Draw u at time t, or at several times side by side; Matplotlib's Axes come back.
+
+        `component` chooses one of a system; `ax` draws a single picture into Axes of one's own.
+        """
+        from tengbc.figures import plot
+
+        return plot(self, t, **choices)
+
+    def plot_error(self, t: float | Sequence[float] | None = None, **choices: Any) -> Any:
+        """Draw u minus the exact solution, as `plot` draws u."""
+        from tengbc.figures import plot_error
+
+        return plot_error(self, t, **choices)
+
+    def animate(self, path: str | os.PathLike[str], **choices: Any) -> Any:
+        """Write a .gif, or with ffmpeg an .mp4, of u from 0 to the end; options `frames`, `fps`."""
+        from tengbc.figures import animate
+
+        return animate(self, path, **choices)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the solution to one safetensors file, from which `tengbc.load` gives it back."""

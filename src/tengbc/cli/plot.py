@@ -1,0 +1,54 @@
+"""tengbc plot: pictures of a finished run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tengbc.cli.solved import load_solution, numbers, solution_file
+from tengbc.errors import OutputError, UsageError
+
+SUFFIXES = (".png", ".pdf", ".svg", ".jpg", ".gif", ".mp4")
+
+
+def plot(
+    directory: Annotated[Path, typer.Argument(help="Directory of a run, or a .safetensors file.")],
+    times: Annotated[
+        str | None, typer.Option(help="Times such as 0,0.5,1; else start, middle and end.")
+    ] = None,
+    error: Annotated[bool, typer.Option("--error", help="Draw the error, not the values.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Picture (.png .pdf .svg .jpg) or animation (.gif .mp4)."),
+    ] = None,
+    dpi: Annotated[int, typer.Option(min=20, max=1000, help="Dots per inch.")] = 150,
+) -> None:
+    """Draw the solution of a run; without --out, DIR/solution.png."""
+    file = solution_file(directory)
+    chosen = None if times is None else numbers(times, "times")
+    target = out or file.with_name("error.png" if error else "solution.png")
+    if target.suffix not in SUFFIXES:
+        raise UsageError(f"{target} ends in none of {', '.join(SUFFIXES)}; choose one of these.")
+    moving = target.suffix in (".gif", ".mp4")
+    if moving and (error or times):
+        raise UsageError("An animation shows the values at all times; leave --error and --times out.")
+    from tengbc.extras import extra
+
+    extra("matplotlib", "A figure", "plot").use("Agg")  # files, no windows
+    solution = load_solution(file)
+    if moving:
+        solution.animate(target, dpi=dpi)
+    else:
+        end = float(solution.times[-1])
+        draw = solution.plot_error if error else solution.plot
+        axes = draw([0.0, end / 2, end] if chosen is None else chosen)
+        figure = getattr(axes, "figure", None) or axes.flat[0].figure
+        try:
+            figure.savefig(target, dpi=dpi)
+        except OSError as problem:
+            raise OutputError(
+                f"{target} cannot be written ({problem.strerror}); choose another --out."
+            ) from None
+    print(target)

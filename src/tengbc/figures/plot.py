@@ -1,0 +1,177 @@
+"""Pictures of a solution, or of its error, at one time or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from tengbc.errors import UsageError
+from tengbc.extras import pyplot
+from tengbc.figures.views import SUBSCRIPTS, View, views
+
+if TYPE_CHECKING:
+    from tengbc.solver.solution import Solution
+
+Array = np.ndarray
+VALUES, SIGNED = "viridis", "PuOr_r"
+"""Colour maps that people with colour-blindness can read."""
+LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Okabe and Ito's colours, for the same reason."""
+
+
+def plot(
+    solution: Solution,
+    t: float | Sequence[float] | None = None,
+    *,
+    component: int | None = None,
+    ax: Any = None,
+) -> Any:
+    """u at time t, or at several times side by side; Axes come back, one or an array of them."""
+    times = _times(solution, t)
+    looks = views(solution.problem.domain)
+    values = [_components(solution, solution.at_times(look.x, times), component) for look in looks]
+    return _draw(solution, times, looks, values, component, ax, "u", VALUES)
+
+
+def plot_error(
+    solution: Solution,
+    t: float | Sequence[float] | None = None,
+    *,
+    component: int | None = None,
+    ax: Any = None,
+) -> Any:
+    """u − u* at time t, u* being the exact solution, on a scale that is symmetric about zero."""
+    problem = solution.problem
+    if problem.exact_function is None:
+        raise UsageError(
+            f"The error of {problem.name or 'this problem'} cannot be drawn, because no exact "
+            f"solution is known; solution.error_estimate says how large it is."
+        )
+    times = _times(solution, t)
+    looks = views(problem.domain)
+    values = []
+    for look in looks:
+        exact = np.stack([problem.exact(look.x, time) for time in times])
+        error = solution.at_times(look.x, times) - exact
+        values.append(_components(solution, error, component))
+    return _draw(solution, times, looks, values, component, ax, "u − exact", SIGNED)
+
+
+def _times(solution: Solution, t: float | Sequence[float] | None) -> list[float]:
+    return [float(time) for time in np.atleast_1d(solution.times[-1] if t is None else t)]
+
+
+def _components(
+    solution: Solution, values: Float[Array, "k n ..."], component: int | None
+) -> Float[Array, "k n c"]:
+    """The components to be drawn, all of them unless one is chosen."""
+    values = values.reshape(*values.shape[:2], -1)
+    if component is None:
+        return values
+    if not 0 <= component < values.shape[2]:
+        raise UsageError(
+            f"component is {component}, but the field has {values.shape[2]}; count from 0."
+        )
+    return values[:, :, [component]]
+
+
+def _draw(
+    solution: Solution,
+    times: list[float],
+    looks: list[View],
+    values: list[Float[Array, "k n c"]],
+    component: int | None,
+    ax: Any,
+    symbol: str,
+    colours: str,
+) -> Any:
+    count = values[0].shape[2]
+    chosen = range(count) if component is None else [component]
+    names = [
+        f"{symbol}" if not solution.problem.shape else f"{symbol}{SUBSCRIPTS[c]}" for c in chosen
+    ]
+    if looks[0].triangles is None:
+        ax = ax if ax is not None else pyplot().subplots(layout="constrained")[1]
+        return _lines(ax, looks[0], times, values[0], names)
+    columns = len(times) * len(looks)
+    if ax is not None and (count, columns) != (1, 1):
+        raise UsageError(
+            f"One Axes holds one map, but there are {count * columns}; leave ax out, or choose one "
+            f"time and one component."
+        )
+    grid = np.array([[ax]], dtype=object) if ax is not None else _panels(looks, count, columns)
+    for row in range(count):
+        low, high = limits([part[:, :, row] for part in values], colours)
+        for column in range(columns):
+            place, look = divmod(column, len(looks))
+            axes = grid[row, column]
+            picture = fill(axes, looks[look], values[look][place, :, row], low, high, colours)
+            start = f"{names[row]}, " if count > 1 or symbol != "u" else ""
+            title = f"{start}t = {times[place]:.4g}"
+            axes.set_title(", ".join(filter(None, [title, looks[look].title])), fontsize="medium")
+        picture.axes.figure.colorbar(picture, ax=list(grid[row]), shrink=0.85, label=names[row])
+    return grid[0, 0] if grid.size == 1 else grid.squeeze()
+
+
+def _panels(looks: list[View], rows: int, columns: int) -> Array:
+    extent = np.ptp(looks[0].shown, axis=0)
+    height = float(np.clip(extent[1] / extent[0], 0.4, 2.0)) * 3.2
+    figure, grid = pyplot().subplots(
+        rows,
+        columns,
+        squeeze=False,
+        figsize=(3.2 * columns + 1.1, rows * height + 0.5),
+        layout="constrained",
+    )
+    del figure
+    return grid
+
+
+def _lines(axes: Any, look: View, times: list[float], values: Array, names: list[str]) -> Any:
+    several = len(times) * len(names) > 1
+    for index, (time, rows) in enumerate(zip(times, values, strict=True)):
+        for number, name in enumerate(names):
+            axes.plot(
+                look.shown[:, 0],
+                rows[:, number],
+                label=f"t = {time:.4g}" if len(names) == 1 else f"{name}, t = {time:.4g}",
+                color=LINES[index % len(LINES)],
+                linestyle=("-", "--", ":", "-.")[number % 4],
+            )
+    look.label(axes)
+    axes.set_ylabel(names[0] if len(names) == 1 else "")
+    axes.spines[["top", "right"]].set_visible(False)
+    if several:
+        axes.legend(frameon=False)
+    else:
+        axes.set_title(f"t = {times[0]:.4g}", fontsize="medium")
+    return axes
+
+
+def fill(axes: Any, look: View, values: Array, low: float, high: float, colours: str) -> Any:
+    """A filled map with the domain's own edge."""
+    picture = axes.tripcolor(
+        *look.shown.T,
+        look.triangles,
+        values,
+        shading="gouraud",
+        cmap=colours,
+        vmin=low,
+        vmax=high,
+        rasterized=True,
+    )
+    look.label(axes)
+    return picture
+
+
+def limits(values: list[Array], colours: str) -> tuple[float, float]:
+    """The ends of the colour scale, symmetric for differences."""
+    low = min(float(np.nanmin(part)) for part in values)
+    high = max(float(np.nanmax(part)) for part in values)
+    if colours == SIGNED:
+        high = max(abs(low), abs(high))
+        low = -high
+    return (low, high) if high > low else (low - 1.0, high + 1.0)
