@@ -7,27 +7,10 @@ import pytest
 
 import tengbc as tb
 from tengbc.errors import OutsideError, UsageError
-from tengbc.networks import Basis, Parameters
-from tengbc.networks.network import with_head
-from tengbc.solver import Outcome, Result, Solution
+from tengbc.networks import Parameters
+from tengbc.solver import Solution
+from tests.given import given, monomials
 from tests.networks.cases import some_theta
-
-
-def given(domain, functions, coefficients, components=0, equation=None) -> Solution:
-    """u(x, t) = Σ cᵢ(1 + t)·φᵢ(x), known without solving anything."""
-    network = with_head(Basis(functions, domain.dim), components)
-    rows = components or 1
-    heads = np.asarray(coefficients, dtype=float).reshape(rows, -1)
-    thetas = np.stack([np.append(heads * (1 + t), np.zeros(rows)) for t in (0.0, 0.5, 1.0)])
-    value = jnp.zeros(components) if components else 0.0
-    conditions = {segment: lambda u, x, n, t: u(x) for segment in domain.segments}
-    problem = tb.Problem(domain, equation or tb.Heat(0.5), conditions, lambda x: value)
-    times = np.array([0.0, 0.5, 1.0])
-    return Solution(problem, Parameters(network), times, thetas, Result(Outcome.DONE))
-
-
-def monomials(x):
-    return jnp.stack([x[0] ** 2, x[0] * x[1]])
 
 
 def test_gradient_of_a_polynomial():

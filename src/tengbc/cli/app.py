@@ -6,7 +6,9 @@ import sys
 
 import typer
 
+from tengbc.cli.export import export
 from tengbc.cli.listing import list_problems
+from tengbc.cli.plot import plot
 from tengbc.cli.resume import resume
 from tengbc.cli.run import run
 from tengbc.errors import TengbcError
@@ -22,6 +24,8 @@ app = typer.Typer(
 app.command("run")(run)
 app.command("resume")(resume)
 app.command("list")(list_problems)
+app.command("plot")(plot)
+app.command("export")(export)
 
 
 def main() -> None:

@@ -33,7 +33,9 @@ def plot(
         raise UsageError(f"{target} ends in none of {', '.join(SUFFIXES)}; choose one of these.")
     moving = target.suffix in (".gif", ".mp4")
     if moving and (error or times):
-        raise UsageError("An animation shows the values at all times; leave --error and --times out.")
+        raise UsageError(
+            "An animation shows the values at all times; leave --error and --times out."
+        )
     from tengbc.extras import extra
 
     extra("matplotlib", "A figure", "plot").use("Agg")  # files, no windows

@@ -128,6 +128,22 @@ class Solution:
 
         return animate(self, path, **choices)
 
+    def to_xarray(self, where: Any = None, times: Sequence[float] | Array | None = None) -> Any:
+        """u as an xarray Dataset: on a grid, NaN outside the domain, or at points.
+
+        `where` is a number of points per axis, one array per axis, or an array (n, d) of points;
+        `times` are the stored ones unless given.
+        """
+        from tengbc.export.dataset import to_xarray
+
+        return to_xarray(self, where, times)
+
+    def export(self, path: str | os.PathLike[str], form: str, **choices: Any) -> Path:
+        """Write u as "netcdf", "zarr", "vtk", "csv" or "npz"; `where`, `times` as for xarray."""
+        from tengbc.export.write import export
+
+        return export(self, form, path, **choices)
+
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the solution to one safetensors file, from which `tengbc.load` gives it back."""
         from tengbc.storage import save

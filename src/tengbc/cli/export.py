@@ -1,0 +1,44 @@
+"""tengbc export: a finished run for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tengbc.cli.solved import load_solution, numbers, solution_file
+from tengbc.errors import UsageError
+from tengbc.export.formats import FORMATS
+
+
+def export(
+    directory: Annotated[Path, typer.Argument(help="Directory of a run, or a .safetensors file.")],
+    to: Annotated[str, typer.Option(help="netcdf, zarr, vtk, csv or npz.")],
+    times: Annotated[
+        str | None, typer.Option(help="Times such as 0,0.5,1; else the stored ones.")
+    ] = None,
+    grid: Annotated[
+        int | None, typer.Option(min=2, max=10_000, help="Grid points per axis (vtk: cells).")
+    ] = None,
+    points: Annotated[
+        Path | None, typer.Option(help="CSV file of points, one on each line, instead of a grid.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write.")] = None,
+) -> None:
+    """Write the solution of a run for other programs; without --out, DIR/solution.…"""
+    if to not in FORMATS:
+        raise UsageError(f"There is no format {to!r}; choose one of {', '.join(FORMATS)}.")
+    if grid is not None and points is not None:
+        raise UsageError("A grid and points exclude each other; give --grid or --points.")
+    if points is not None and not points.is_file():
+        raise UsageError(f"There is no file {points}; check the path.")
+    file = solution_file(directory)
+    chosen = None if times is None else numbers(times, "times")
+    target = out or file.with_suffix(FORMATS[to])
+    from tengbc.export.tables import read_points
+    from tengbc.export.write import export as write
+
+    solution = load_solution(file)
+    where = grid if points is None else read_points(points, solution.problem.domain.dim)
+    print(write(solution, to, target, where=where, times=chosen))

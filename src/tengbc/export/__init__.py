@@ -1,0 +1,1 @@
+"""A solution for other programs: xarray, NetCDF, Zarr, VTK, CSV, NumPy (extras `export`, `vtk`)."""
