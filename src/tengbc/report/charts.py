@@ -1,0 +1,89 @@
+"""The curves of a report: which series stand in which chart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tengbc.report.numbers import number
+
+Chart = dict[str, Any]
+
+
+def charts(data: dict[str, Any]) -> list[Chart]:
+    """Error, fit, boundary, rank and condition against time; constants become a sentence."""
+    history, time = data["history"], data["history"]["time"]
+    made = [
+        _error_chart(data),
+        _chart(
+            "fit",
+            "Fit residual of each step",
+            "What the least-squares fit of each step leaves, relative to the solution.",
+            "residual",
+            [_series("fit residual", time, history["residual"], 0)],
+        ),
+        _chart(
+            "boundary",
+            "Boundary residual",
+            "Root mean square of what is left of each condition, by segment.",
+            "residual",
+            [
+                _series(name, time, values, index)
+                for index, (name, values) in enumerate(history["boundary"].items())
+            ],
+        ),
+        _chart("rank", "Rank", "", "rank", [_series("rank", time, history["rank"], 0)], log=False),
+        _chart(
+            "condition",
+            "Condition number",
+            "Of the least-squares matrix; beyond 10¹⁶ nothing would be left of a double's digits.",
+            "condition",
+            [_series("condition", time, history["condition"], 0)],
+        ),
+    ]
+    return [chart for chart in made if chart["series"]]
+
+
+def _error_chart(data: dict[str, Any]) -> Chart:
+    by_time = data["summary"].get("relative_l2_by_time") or []
+    estimate, asked = data["estimate"], data["summary"].get("rtol")
+    series = []
+    if by_time:
+        series.append(_series("measured error", *zip(*by_time, strict=True), 0))
+    if estimate:
+        series.append(_series("estimated error", estimate["time"], estimate["value"], 1))
+    caption = "Relative L² distance"
+    caption += " to the exact solution" if by_time else ""
+    caption += " and" if by_time and estimate else ""
+    caption += " to a finer solution (the estimate)" if estimate else ""
+    chart = _chart("error", "Error", f"{caption}, at each time.", "relative L² error", series)
+    if asked is not None:
+        chart["lines"] = [{"y": asked, "name": f"asked for: {number(asked)}"}]
+    return chart
+
+
+def _series(name: str, x: Any, y: Any, colour: int) -> dict[str, Any]:
+    return {"name": name, "x": list(x), "y": list(y), "colour": colour}
+
+
+def _chart(
+    identity: str,
+    title: str,
+    caption: str,
+    label: str,
+    series: list[dict[str, Any]],
+    log: bool = True,
+) -> Chart:
+    shown = [one for one in series if any(value is not None for value in one["y"])]
+    chart: Chart = {
+        "id": identity,
+        "title": title,
+        "caption": caption,
+        "x": {"label": "time t"},
+        "y": {"label": label, "log": log},
+        "series": shown,
+        "constant": None,
+    }
+    known = {value for one in shown for value in one["y"] if value is not None}
+    if len(shown) == 1 and len(known) == 1 and len(shown[0]["y"]) > 1:
+        chart["constant"] = number(known.pop(), 3)
+    return chart

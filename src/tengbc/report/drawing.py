@@ -1,0 +1,168 @@
+"""The domain as a small SVG: its boundary segments in their colours, with their names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup, escape
+
+Array = np.ndarray
+WIDTH, HEIGHT, MARGIN = 420.0, 300.0, 46.0
+COLOURS = 8
+LABELLED = 10
+"""With more segments than this the names would overlap; the table has them."""
+
+
+def drawing(domain: dict[str, Any], segments: list[str]) -> Markup | None:
+    """An SVG of a domain in one, two or three dimensions; None beyond."""
+    draw = {1: _interval, 2: _plane, 3: _solid}.get(domain["dim"])
+    if draw is None:
+        return None
+    parts = draw(domain, segments)
+    return Markup(
+        f'<svg class="domain" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" '
+        f'aria-label="The domain with its boundary segments">{"".join(parts)}</svg>'
+    )
+
+
+def colour(segments: list[str], segment: str) -> int:
+    """The colour of a segment, the same in the drawing, the table and the chart."""
+    return segments.index(segment) % COLOURS
+
+
+class _Frame:
+    """From coordinates to pixels: one scale on both axes, y upwards."""
+
+    def __init__(self, points: Array):
+        lower, upper = points.min(axis=0), points.max(axis=0)
+        extent = np.maximum(upper - lower, 1e-300)
+        room = np.array([WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN])
+        self.scale = float(np.min(room / extent))
+        self.middle = (lower + upper) / 2
+
+    def __call__(self, points: Array) -> Array:
+        offset = (points - self.middle) * self.scale * [1.0, -1.0]
+        return offset + [WIDTH / 2, HEIGHT / 2]
+
+
+def _path(points: Array, closed: bool = False) -> str:
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points) + ("Z" if closed else "")
+
+
+def _label(name: str, at: Array, away: Array, index: int) -> str:
+    """A name next to its segment, on the outer side."""
+    place = at + 12 * away
+    anchor = "middle" if abs(away[0]) < 0.5 else ("start" if away[0] > 0 else "end")
+    y = place[1] + 4 + (4 * away[1] if abs(away[1]) > 0.5 else 0)
+    return (
+        f'<text class="t{index}" x="{place[0]:.1f}" y="{y:.1f}" text-anchor="{anchor}">'
+        f"{escape(name)}</text>"
+    )
+
+
+def _plane(domain: dict[str, Any], segments: list[str]) -> list[str]:
+    lower, upper = np.array(domain["lower"]), np.array(domain["upper"])
+    if not domain["lines"]:
+        corners = np.array([lower, [upper[0], lower[1]], upper, [lower[0], upper[1]]])
+        box = _Frame(corners)(corners)
+        text = "periodic: opposite sides are the same place"
+        return [
+            f'<path class="inside periodic" d="{_path(box, closed=True)}"/>',
+            f'<text x="{WIDTH / 2}" y="{HEIGHT - 14}" text-anchor="middle">{text}</text>',
+        ]
+    lines = [(line["segment"], np.array(line["xy"])) for line in domain["lines"]]
+    frame = _Frame(np.concatenate([line for _, line in lines]))
+    from tengbc.report.rings import closed_rings
+
+    rings = closed_rings([line for _, line in lines], float(np.linalg.norm(upper - lower)))
+    area = "".join(_path(frame(ring), closed=True) for ring in rings)
+    parts = [f'<path class="inside" fill-rule="evenodd" d="{area}"/>']
+    parts += [
+        f'<path class="edge s{colour(segments, name)}" d="{_path(frame(line))}"/>'
+        for name, line in lines
+    ]
+    if len(segments) <= LABELLED:
+        parts += [_plane_label(name, lines, frame, rings, segments) for name in segments]
+    return parts
+
+
+def _plane_label(name: str, lines: list, frame: _Frame, rings: list, segments: list[str]) -> str:
+    longest = max(
+        (line for segment, line in lines if segment == name),
+        key=lambda line: np.linalg.norm(np.diff(line, axis=0), axis=1).sum(),
+    )
+    # A closed curve is labelled at an eighth of its way, where there is room to the right.
+    closed = np.allclose(longest[0], longest[-1])
+    index = len(longest) // 8 if closed else len(longest) // 2
+    before, after = longest[max(index - 1, 0)], longest[min(index, len(longest) - 1)]
+    at = (before + after) / 2
+    normal = np.array([after[1] - before[1], before[0] - after[0]])
+    normal = normal / max(float(np.linalg.norm(normal)), 1e-300)
+    if _inside(at + 0.02 / frame.scale * 50 * normal, rings):
+        normal = -normal
+    pixels = np.array([normal[0], -normal[1]])
+    return _label(name, frame(at[None])[0], pixels, colour(segments, name))
+
+
+def _inside(point: Array, rings: list) -> bool:
+    """Even-odd rule: a ray to the right crosses an odd number of edges."""
+    crossings = 0
+    for ring in rings:
+        x, y = ring.T
+        x2, y2 = np.roll(ring, -1, axis=0).T
+        spans = (y > point[1]) != (y2 > point[1])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            at = x + (point[1] - y) / (y2 - y) * (x2 - x)
+        crossings += int(np.count_nonzero(spans & (at > point[0])))
+    return crossings % 2 == 1
+
+
+def _interval(domain: dict[str, Any], segments: list[str]) -> list[str]:
+    y, left, right = HEIGHT / 2, MARGIN + 20, WIDTH - MARGIN - 20
+    parts = [f'<path class="axis" d="M{left} {y}L{right} {y}"/>']
+    (low,), (high,) = domain["lower"], domain["upper"]
+    for x, value in ((left, low), (right, high)):
+        parts.append(f'<text x="{x}" y="{y + 28}" text-anchor="middle">x = {value:.4g}</text>')
+    for name, (value,) in domain.get("points", {}).items():
+        x = left if value == low else right
+        index = colour(segments, name)
+        parts.append(f'<circle class="dot f{index}" cx="{x}" cy="{y}" r="7"/>')
+        parts.append(_label(name, np.array([x, y - 8]), np.array([0.0, -1.0]), index))
+    return parts
+
+
+def _solid(domain: dict[str, Any], segments: list[str]) -> list[str]:
+    """Seen from above the front: dots on each surface, faint where it faces away."""
+    if not domain["surfaces"]:
+        return []
+    view = np.array([0.55, -0.75, 0.45])
+    view = view / np.linalg.norm(view)
+    across = np.cross([0.0, 0.0, 1.0], view)
+    across = across / np.linalg.norm(across)
+    screen = np.stack([across, np.cross(view, across)], axis=1)
+    surfaces = {name: np.array(value["x"]) for name, value in domain["surfaces"].items()}
+    middle = (np.array(domain["lower"]) + np.array(domain["upper"])) / 2
+    frame = _Frame(np.concatenate(list(surfaces.values())) @ screen)
+    back, front, labels = [], [], []
+    for name, x in surfaces.items():
+        index = colour(segments, name)
+        facing = np.array(domain["surfaces"][name]["normal"]) @ view > 0
+        pixels = frame(x @ screen)
+        for visible, group, radius in ((~facing, back, 1.3), (facing, front, 2.2)):
+            dots = "".join(f"M{a:.1f} {b:.1f}h0" for a, b in pixels[visible])
+            if dots:
+                faint = "" if group is front else " faint"
+                group.append(
+                    f'<path class="dots s{index}{faint}" stroke-width="{2 * radius}" d="{dots}"/>'
+                )
+        away = frame((x.mean(axis=0) * 1.0)[None] @ screen)[0] - frame(middle[None] @ screen)[0]
+        length = float(np.linalg.norm(away))
+        if length < 1:
+            labels.append(_label(name, np.array([WIDTH / 2, HEIGHT - 30]), np.array([0, 1.0]), index))
+        elif facing.mean() > 0.5:
+            labels.append(_label(name, pixels.mean(axis=0) - 12 * away / length, away / length, index))
+        else:
+            edge = pixels[np.argmax((pixels - frame(middle[None] @ screen)[0]) @ away)]
+            labels.append(_label(name, edge, away / length, index))
+    return [*back, *front, *labels]

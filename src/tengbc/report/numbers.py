@@ -1,0 +1,37 @@
+"""Numbers as people write them."""
+
+from __future__ import annotations
+
+import math
+
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def number(value: float | int | None, digits: int = 2) -> str:
+    """A few digits: 0.25, 1,200, 2.3 × 10⁻¹²; a dash for what is not known."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    if isinstance(value, int):
+        return f"{value:,}".replace("-", "−")
+    if value == 0 or 1e-3 <= abs(value) < 1e5:
+        return f"{value:,.{digits}g}".replace("-", "−") if abs(value) < 1e3 else f"{value:,.0f}"
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    power = f"10{str(int(exponent)).translate(SUPERSCRIPTS)}"
+    if float(mantissa) == 1:
+        return power
+    return f"{mantissa} × {power}".replace("-", "−")
+
+
+def duration(seconds: float | None) -> str:
+    """0.82 s, 21 s, 3 min 20 s, 2 h 5 min."""
+    if seconds is None:
+        return "–"
+    if seconds < 10:
+        return f"{seconds:.2g} s" if seconds >= 0.01 else f"{1000 * seconds:.1g} ms"
+    whole = round(seconds)
+    if whole < 120:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 120:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,96 @@
+"""The solution and its error at a few times, small enough to send by mail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from tengbc.report.encoding import encoded, plain
+from tengbc.report.grid import View, views
+from tengbc.report.reference_grid import reference_view
+from tengbc.solver import Solution
+
+Array = np.ndarray
+FRAMES = 41
+"""Times of a picture that moves."""
+NUMBERS = 600_000
+"""About so many numbers are stored, of two bytes each."""
+MOST_PER_AXIS = 91
+FEW = 5
+"""Reference values at fewer times are not shown as pictures."""
+
+
+def pictures(solution: Solution) -> dict[str, Any]:
+    """Frames of u and, where the truth is known, of u − u*, on each view of the domain."""
+    problem = solution.problem
+    reference = _reference_times(solution)
+    times = reference if reference is not None else frame_times(solution)
+    with_truth = problem.exact_function is not None or reference is not None
+    fields = (2 if with_truth else 1) * max(problem.components, 1)
+    chosen = _views(solution, fields * len(times), reference is not None)
+    return {
+        "times": plain(times, 9),
+        "components": _component_names(problem.components),
+        "reference": reference is not None,
+        "views": [_filled(solution, view, times, truth) for view, truth in chosen],
+    }
+
+
+def frame_times(solution: Solution) -> Float[Array, " k"]:
+    """Equal distances; where an evaluation between stored times is dear, the stored ones nearest."""
+    end = float(solution.times[-1])
+    if end == 0 or len(solution.times) == 1:
+        return solution.times[:1]
+    wanted = np.linspace(0.0, end, FRAMES)
+    if getattr(solution, "frozen", True):
+        return wanted
+    nearest = np.abs(solution.times[None, :] - wanted[:, None]).argmin(axis=1)
+    return solution.times[np.unique(nearest)]
+
+
+def _reference_times(solution: Solution) -> Float[Array, " k"] | None:
+    """The stored times of a reference, if it can be shown."""
+    problem = solution.problem
+    if problem.exact_function is not None or problem.reference is None or problem.domain.dim > 2:
+        return None
+    known = problem.reference.times
+    known = known[known <= solution.times[-1] * (1 + 1e-12)]
+    return known if len(known) >= FEW and reference_view(problem, 4) is not None else None
+
+
+def _views(solution: Solution, frames: int, reference: bool) -> list[tuple[View, Any]]:
+    """Views with, for each, a function of time that gives the truth on it, or None."""
+    problem = solution.problem
+    pairs = 3 if problem.domain.dim == 3 else 1
+    per_axis = int(np.clip(np.sqrt(NUMBERS / (frames * pairs)), 25, MOST_PER_AXIS))
+    if reference:
+        found = reference_view(problem, per_axis)
+        assert found is not None
+        return [found]
+    known = problem.exact_function is not None
+    return [
+        (view, (lambda t, x=view.points: problem.exact(x, t)) if known else None)
+        for view in views(problem.domain, per_axis)
+    ]
+
+
+def _filled(
+    solution: Solution, view: View, times: Float[Array, " k"], truth: Any
+) -> dict[str, Any]:
+    count = len(times)
+    u = solution.at_times(view.points, times, outside="nan").reshape(count, len(view.points), -1)
+    filled = view.layout | {"solution": _packed(u)}
+    if truth is not None:
+        exact = np.stack([np.asarray(truth(float(t))) for t in times])
+        filled["error"] = _packed(u - exact.reshape(u.shape))
+    return filled
+
+
+def _packed(values: Float[Array, "k n m"]) -> list[dict[str, Any]]:
+    return [encoded(values[:, :, component]) for component in range(values.shape[2])]
+
+
+def _component_names(components: int) -> list[str]:
+    return [f"u{k + 1}" for k in range(components)] if components else ["u"]

@@ -1,0 +1,63 @@
+"""What a run came to, in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tengbc.report.numbers import duration, number
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`kind` is good, doubtful or bad; a headline, then sentences."""
+
+    kind: str
+    headline: str
+    sentences: list[str]
+
+
+HEADLINES = {
+    "done": ("good", "Solved"),
+    "tolerance not reached": ("doubtful", "Solved, but less accurately than asked"),
+    "diverged": ("bad", "Not solved: the march diverged"),
+    "non-finite": ("bad", "Not solved: a value was not finite"),
+    "interrupted": ("doubtful", "Stopped before the end"),
+}
+
+
+def verdict(summary: dict[str, Any]) -> Verdict:
+    """Solved or not, the error reached against the error asked for, and the time it took."""
+    outcome = summary["outcome"]
+    kind, headline = HEADLINES.get(outcome, ("doubtful", f"Ended: {outcome}"))
+    measured, estimated = summary.get("relative_l2_max"), summary.get("error_estimate_max")
+    asked, message = summary.get("rtol"), summary.get("message") or ""
+    missed = measured is not None and asked is not None and measured > asked
+    if outcome == "done" and missed and not message:
+        kind, headline = "doubtful", "Solved, but the error is larger than the estimate promised"
+    sentences = []
+    if kind != "bad":
+        sentences.append(_error_sentence(measured, estimated, asked))
+    if message:
+        sentences.append(_sentence(message))
+    total = summary.get("seconds", {}).get("total")
+    if total is not None:
+        sentences.append(f"It took {duration(total)}.")
+    return Verdict(kind, headline, sentences)
+
+
+def _error_sentence(measured: float | None, estimated: float | None, asked: float | None) -> str:
+    wanted = f", where {number(asked)} was asked for" if asked is not None else ""
+    if measured is not None:
+        return f"The relative error stays within {number(measured)} at all times{wanted}."
+    if estimated is not None:
+        return (
+            f"The relative error is estimated to stay within {number(estimated)}{wanted}; no exact "
+            f"solution is known to check it against."
+        )
+    return "The error is not known: there is neither an exact solution nor an estimate."
+
+
+def _sentence(message: str) -> str:
+    text = message[0].upper() + message[1:]
+    return text if text.endswith((".", "!", "?")) else f"{text}."
