@@ -9,6 +9,7 @@ import typer
 from tengbc.cli.export import export
 from tengbc.cli.listing import list_problems
 from tengbc.cli.plot import plot
+from tengbc.cli.report import report
 from tengbc.cli.resume import resume
 from tengbc.cli.run import run
 from tengbc.errors import TengbcError
@@ -26,6 +27,7 @@ app.command("resume")(resume)
 app.command("list")(list_problems)
 app.command("plot")(plot)
 app.command("export")(export)
+app.command("report")(report)
 
 
 def main() -> None:

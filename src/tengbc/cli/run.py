@@ -59,7 +59,7 @@ def run(
         bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.")
     ] = False,
 ) -> None:
-    """Solve PROBLEM and print a summary; with --out, keep a directory for `tengbc resume`."""
+    """Solve PROBLEM and print a summary; with --out, leave a report and all a resume needs."""
     began = time.perf_counter()
     given = {name: value for name, value in locals().items() if name in _OPTIONS}
     given |= {"widths": _widths(widths), "out": out, "checkpoint_every": checkpoint_every}

@@ -1,1 +1,1 @@
-"""The report of a run: one HTML file that works offline."""
+"""The report of a run: one HTML file that works offline, and the comparison of several."""

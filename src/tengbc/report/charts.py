@@ -40,7 +40,11 @@ def charts(data: dict[str, Any]) -> list[Chart]:
             [_series("condition", time, history["condition"], 0)],
         ),
     ]
-    return [chart for chart in made if chart["series"]]
+    shown = [chart for chart in made if chart["series"]]
+    end = max((one["x"][-1] for chart in shown for one in chart["series"]), default=1.0)
+    for chart in shown:
+        chart["x"]["limits"] = [0.0, end]
+    return shown
 
 
 def _error_chart(data: dict[str, Any]) -> Chart:
@@ -48,9 +52,11 @@ def _error_chart(data: dict[str, Any]) -> Chart:
     estimate, asked = data["estimate"], data["summary"].get("rtol")
     series = []
     if by_time:
-        series.append(_series("measured error", *zip(*by_time, strict=True), 0))
+        times, values = zip(*by_time, strict=True)
+        series.append(_series("measured error", times, values, 0))
     if estimate:
-        series.append(_series("estimated error", estimate["time"], estimate["value"], 1))
+        dashed = {"style": "dash1"}  # where both agree, both are seen
+        series.append(_series("estimated error", estimate["time"], estimate["value"], 1) | dashed)
     caption = "Relative L² distance"
     caption += " to the exact solution" if by_time else ""
     caption += " and" if by_time and estimate else ""

@@ -42,13 +42,12 @@ def history_data(history: Sequence[Record]) -> dict[str, Any]:
     segments = list(dict.fromkeys(name for record in kept for name in record.boundary))
     return plain(
         {
+            "steps": len(history),
             "time": [record.time for record in kept],
             "residual": [record.residual for record in kept],
             "rank": [record.rank for record in kept],
             "condition": [record.condition for record in kept],
-            "boundary": {
-                name: [record.boundary.get(name) for record in kept] for name in segments
-            },
+            "boundary": {name: [record.boundary.get(name) for record in kept] for name in segments},
         }
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def describe_problem(problem: Problem) -> dict[str, Any]:
         "name": problem.name,
         "equation": equation,
         "kind": kind.strip("() "),
-        "domain": problem.domain.describe(),
+        "domain": _rounded(problem.domain.describe()),
         "conditions": [
             {"segment": segment, "formula": law.formula, "length": problem.domain.length(segment)}
             for segment, law in problem.conditions.items()
@@ -35,6 +36,11 @@ def describe_problem(problem: Problem) -> dict[str, Any]:
         "normal": any("∂ₙ" in law.formula for law in problem.conditions.values()),
         "drawing": _drawing(problem.domain),
     }
+
+
+def _rounded(text: str) -> str:
+    """Long decimals with six digits."""
+    return re.sub(r"\d+\.\d{5,}(?:e[-+]?\d+)?", lambda found: f"{float(found[0]):.6g}", text)
 
 
 def _drawing(domain: Domain) -> dict[str, Any]:
@@ -51,7 +57,8 @@ def _drawing(domain: Domain) -> dict[str, Any]:
         drawing["points"] = plain(ends)
     elif domain.dim == 2:
         drawing["lines"] = [
-            {"segment": segment, "xy": plain(line.tolist())} for segment, line in domain.outline(120)
+            {"segment": segment, "xy": plain(line.tolist())}
+            for segment, line in domain.outline(120)
         ]
     elif domain.dim == 3:
         drawing["surfaces"] = {segment: _surface(domain, segment) for segment in domain.segments}

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup, escape
 
+from tengbc.report.rings import closed_rings
+
 Array = np.ndarray
 WIDTH, HEIGHT, MARGIN = 420.0, 300.0, 46.0
 COLOURS = 8
@@ -42,8 +44,8 @@ class _Frame:
         self.middle = (lower + upper) / 2
 
     def __call__(self, points: Array) -> Array:
-        offset = (points - self.middle) * self.scale * [1.0, -1.0]
-        return offset + [WIDTH / 2, HEIGHT / 2]
+        offset = (points - self.middle) * self.scale * np.array([1.0, -1.0])
+        return offset + np.array([WIDTH, HEIGHT]) / 2
 
 
 def _path(points: Array, closed: bool = False) -> str:
@@ -73,8 +75,6 @@ def _plane(domain: dict[str, Any], segments: list[str]) -> list[str]:
         ]
     lines = [(line["segment"], np.array(line["xy"])) for line in domain["lines"]]
     frame = _Frame(np.concatenate([line for _, line in lines]))
-    from tengbc.report.rings import closed_rings
-
     rings = closed_rings([line for _, line in lines], float(np.linalg.norm(upper - lower)))
     area = "".join(_path(frame(ring), closed=True) for ring in rings)
     parts = [f'<path class="inside" fill-rule="evenodd" d="{area}"/>']
@@ -144,6 +144,7 @@ def _solid(domain: dict[str, Any], segments: list[str]) -> list[str]:
     surfaces = {name: np.array(value["x"]) for name, value in domain["surfaces"].items()}
     middle = (np.array(domain["lower"]) + np.array(domain["upper"])) / 2
     frame = _Frame(np.concatenate(list(surfaces.values())) @ screen)
+    centre = frame(middle[None] @ screen)[0]
     back, front, labels = [], [], []
     for name, x in surfaces.items():
         index = colour(segments, name)
@@ -156,13 +157,17 @@ def _solid(domain: dict[str, Any], segments: list[str]) -> list[str]:
                 group.append(
                     f'<path class="dots s{index}{faint}" stroke-width="{2 * radius}" d="{dots}"/>'
                 )
-        away = frame((x.mean(axis=0) * 1.0)[None] @ screen)[0] - frame(middle[None] @ screen)[0]
-        length = float(np.linalg.norm(away))
-        if length < 1:
-            labels.append(_label(name, np.array([WIDTH / 2, HEIGHT - 30]), np.array([0, 1.0]), index))
-        elif facing.mean() > 0.5:
-            labels.append(_label(name, pixels.mean(axis=0) - 12 * away / length, away / length, index))
-        else:
-            edge = pixels[np.argmax((pixels - frame(middle[None] @ screen)[0]) @ away)]
-            labels.append(_label(name, edge, away / length, index))
+        labels.append(_solid_label(name, pixels, centre, facing.mean() > 0.5, index))
     return [*back, *front, *labels]
+
+
+def _solid_label(name: str, pixels: Array, centre: Array, front: bool, index: int) -> str:
+    """On a face that is seen; beside one that is not; below a surface all round."""
+    away = pixels.mean(axis=0) - centre
+    length = float(np.linalg.norm(away))
+    if length < WIDTH / 50:
+        return _label(name, np.array([WIDTH / 2, HEIGHT - 30]), np.array([0.0, 1.0]), index)
+    away = away / length
+    if front:
+        return _label(name, pixels.mean(axis=0) - 12 * away, away, index)
+    return _label(name, pixels[np.argmax((pixels - centre) @ away)], away, index)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from tengbc.geometry.domain import Domain
 from tengbc.geometry.grids import tensor
@@ -94,7 +94,7 @@ def _grid(lower: Array, upper: Array, per_axis: int) -> tuple[Float[Array, "n 2"
     """Square cells, about per_axis² of them; the first axis runs fastest, as in a picture."""
     width, height = upper - lower
     spacing = np.sqrt(width * height) / (per_axis - 1)
-    columns, rows = (max(2, int(round(extent / spacing)) + 1) for extent in (width, height))
+    columns, rows = (max(2, round(float(extent / spacing)) + 1) for extent in (width, height))
     axes = [np.linspace(lower[1], upper[1], rows), np.linspace(lower[0], upper[0], columns)]
     return tensor(axes)[:, ::-1], [rows, columns]
 
@@ -113,7 +113,7 @@ def _pulled_inside(domain: Domain, x: Float[Array, "n d"]) -> Float[Array, "n d"
     count = 2000 if domain.dim == 2 else 6000
     rim = np.concatenate([domain.boundary(segment, count).x for segment in domain.segments])
     moved = x.copy()
-    moved[outside] = rim[cKDTree(rim).query(x[outside])[1]]
+    moved[outside] = rim[KDTree(rim).query(x[outside])[1]]
     return moved
 
 

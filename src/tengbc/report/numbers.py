@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+NARROW = "\N{NO-BREAK SPACE}"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -19,7 +20,7 @@ def number(value: float | int | None, digits: int = 2) -> str:
     power = f"10{str(int(exponent)).translate(SUPERSCRIPTS)}"
     if float(mantissa) == 1:
         return power
-    return f"{mantissa} × {power}".replace("-", "−")
+    return f"{mantissa} × {power}".replace("-", "−").replace(" ", NARROW)
 
 
 def duration(seconds: float | None) -> str:

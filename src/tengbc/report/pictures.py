@@ -39,7 +39,7 @@ def pictures(solution: Solution) -> dict[str, Any]:
 
 
 def frame_times(solution: Solution) -> Float[Array, " k"]:
-    """Equal distances; where an evaluation between stored times is dear, the stored ones nearest."""
+    """Times at equal distances; of a network that moves as a whole, the stored ones nearest."""
     end = float(solution.times[-1])
     if end == 0 or len(solution.times) == 1:
         return solution.times[:1]

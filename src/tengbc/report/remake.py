@@ -8,19 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from tengbc.errors import UsageError
-from tengbc.report.numbers import number as number
 from tengbc.report.single import report_page
+from tengbc.storage.atomic import write_atomically
 
-DATA = "report-data.json"
+PAGE, DATA = "report.html", "report-data.json"
 
 
 def remake(directory: str | Path, path: str | Path | None = None) -> Path:
     """Write report.html again, from report-data.json or else from summary.json and history.csv."""
-    from tengbc.runs.output import write_whole
-
     directory = Path(directory)
-    path = directory / "report.html" if path is None else Path(path)
-    write_whole(path, report_page(read_run(directory)))
+    path = directory / PAGE if path is None else Path(path)
+    write_atomically(path, report_page(read_run(directory)).encode())
     return path
 
 
@@ -75,6 +73,7 @@ def _history(path: Path) -> dict[str, Any]:
 
     names = [name for name in (rows[0] if rows else {}) if name.startswith("boundary_")]
     return {
+        "steps": len(rows),
         "time": column("time"),
         "residual": column("fit_residual"),
         "rank": column("rank"),

@@ -35,7 +35,5 @@ def render(template: str, payload: dict[str, Any], **values: Any) -> str:
     return (
         _environment()
         .get_template(template)
-        .render(
-            style=_inlined("style.css"), script=_inlined(*SCRIPTS), payload=payload, **values
-        )
+        .render(style=_inlined("style.css"), script=_inlined(*SCRIPTS), payload=payload, **values)
     )

@@ -36,7 +36,7 @@ def report_page(data: dict[str, Any]) -> str:
         {"charts": curves, "pictures": [pictures] if pictures else []},
         name=summary["problem"] or "Your problem",
         verdict=verdict(summary),
-        facts=_facts(summary),
+        facts=_facts(summary, data["history"]["steps"]),
         problem=problem,
         drawing=drawing(problem["drawing"], segments) if problem else None,
         pictures=pictures,
@@ -48,29 +48,31 @@ def report_page(data: dict[str, Any]) -> str:
     )
 
 
-def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
+def _facts(summary: dict[str, Any], done: int) -> list[tuple[str, str]]:
     measured, estimated = summary.get("relative_l2_max"), summary.get("error_estimate_max")
+    planned = summary["steps"]
     facts = [
         ("largest relative error", number(measured) if measured is not None else None),
         ("estimate of it", number(estimated) if estimated is not None else None),
         ("asked for", number(summary["rtol"]) if summary.get("rtol") is not None else None),
         ("time taken", duration(summary["seconds"].get("total"))),
-        ("solved to", f"t = {number(summary['t_end'], 4)}" if summary["outcome"] == "done" else None),
-        ("steps", f"{summary['steps']:,}"),
+        (
+            "solved to",
+            f"t = {number(summary['t_end'], 4)}" if summary["outcome"] == "done" else None,
+        ),
+        ("steps", f"{planned:,}" if done >= planned else f"{done:,} of {planned:,}"),
         ("parameters", f"{summary['parameters']:,}"),
     ]
     return [(label, value) for label, value in facts if value is not None]
 
 
 def _settings(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    inside, rim = (f"{summary[name]:,}" for name in ("interior_points", "boundary_points"))
     versions = ", ".join(f"{name} {value}" for name, value in summary["versions"].items())
     return [
         ("preset and scheme", f"{summary['preset']}, {summary['scheme']}"),
         ("time", f"0 to {number(summary['t_end'], 4)}, step {number(summary['dt'], 3)}"),
-        (
-            "points",
-            f"{summary['interior_points']:,} inside, {summary['boundary_points']:,} on the boundary",
-        ),
+        ("points", f"{inside} inside, {rim} on the boundary"),
         ("seed", str(summary["seed"])),
         ("outcome", summary["outcome"]),
         ("versions", versions),

@@ -38,6 +38,9 @@ def verdict(summary: dict[str, Any]) -> Verdict:
     sentences = []
     if kind != "bad":
         sentences.append(_error_sentence(measured, estimated, asked))
+    if outcome == "tolerance not reached":
+        # The sentence above has the numbers; what is left of the message is what to do.
+        message = message.partition("; ")[2] or message
     if message:
         sentences.append(_sentence(message))
     total = summary.get("seconds", {}).get("total")
@@ -48,6 +51,8 @@ def verdict(summary: dict[str, Any]) -> Verdict:
 
 def _error_sentence(measured: float | None, estimated: float | None, asked: float | None) -> str:
     wanted = f", where {number(asked)} was asked for" if asked is not None else ""
+    if measured is not None and asked is not None and measured > asked:
+        return f"The relative error reaches {number(measured)}{wanted}."
     if measured is not None:
         return f"The relative error stays within {number(measured)} at all times{wanted}."
     if estimated is not None:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from tengbc.report.data import report_data
+from tengbc.report.remake import DATA, PAGE
 from tengbc.report.single import report_page
-from tengbc.runs.output import write_whole
 from tengbc.runs.summary import measure, summary
 from tengbc.solver import Solution
 from tengbc.solver.measure import Errors
-
-PAGE, DATA = "report.html", "report-data.json"
+from tengbc.storage.atomic import write_atomically
 
 
 def write_report(
@@ -43,10 +42,10 @@ def write_report(
     if content is None:
         errors = measure(solution) if errors is None else errors
         content = summary(solution, errors, seconds or {})
-    written = datetime.now(timezone.utc).strftime("%d %B %Y, %H:%M UTC").lstrip("0")
+    written = datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC").lstrip("0")
     data = report_data(solution, content, command, written)
     if keep_data:
         text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-        write_whole(path.with_name(DATA), text)
-    write_whole(path, report_page(data))
+        write_atomically(path.with_name(DATA), text.encode())
+    write_atomically(path, report_page(data).encode())
     return path

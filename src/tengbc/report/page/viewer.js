@@ -69,6 +69,7 @@ class MapPanel {
   colourBar(colouring) {
     const { low, high, log, map } = colouring;
     this.bar.style.background = TABLES[map].css;
+    for (const part of [this.bar, this.barTicks]) Object.assign(part.style, { marginLeft: `${this.box.left}px`, width: `${Math.max(this.box.wide, 120)}px` });
     const ticks = log ? decadeTicks(low, high, 5).map((k) => [k, powerOfTen(k)]) : linearTicks(low, high, 5).map((v) => [v, number(v, 3)]);
     this.barTicks.replaceChildren(...ticks.map(([value, text]) => {
       const label = element("span", "", text), share = (value - low) / (high - low || 1);
