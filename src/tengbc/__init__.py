@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from tengbc.networks import random_features as random_features
     from tengbc.problem import Problem as Problem
     from tengbc.reference import Reference as Reference
+    from tengbc.report.write import write_report as write_report
     from tengbc.solver import Outcome as Outcome
     from tengbc.solver import Result as Result
     from tengbc.solver import Solution as Solution
@@ -105,6 +106,7 @@ _HOMES = {
     "networks": ("Basis", "Network", "mlp", "random_features"),
     "problem": ("Problem",),
     "reference": ("Reference",),
+    "report.write": ("write_report",),
     "solver": ("Outcome", "Result", "Solution", "solve"),
     "storage": ("load",),
 }

@@ -22,6 +22,9 @@ HEADLINES = {
     "tolerance not reached": ("doubtful", "Solved, but less accurately than asked"),
     "diverged": ("bad", "Not solved: the march diverged"),
     "non-finite": ("bad", "Not solved: a value was not finite"),
+    "stalled": ("bad", "Not solved: the fit stood still"),
+    "out of space": ("doubtful", "Stopped: the disk is full"),
+    "not written": ("doubtful", "Stopped: a file could not be written"),
     "interrupted": ("doubtful", "Stopped before the end"),
 }
 
