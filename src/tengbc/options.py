@@ -12,8 +12,14 @@ from tengbc.errors import UsageError
 
 PRESETS = ("fast", "paper")
 SCHEMES = {
-    "paper": ("euler", "heun", "rk4"),
-    "fast": ("radau9", "radau5", "euler", "heun", "rk4"),
+    "paper": ("euler", "heun", "rk4", "ab2", "ab3", "ab4"),
+    "fast": (
+        *("radau9", "radau7", "radau5", "radau3"),
+        *("bdf1", "bdf2", "bdf3", "bdf4", "bdf5"),
+        *("imex1", "imex2", "imex3", "imex4"),
+        *("ab2", "ab3", "ab4"),
+        *("euler", "heun", "rk4"),
+    ),
 }
 """The schemes each preset can march with; `fast` takes its first unless told otherwise."""
 

@@ -56,6 +56,18 @@ class RegularisedQR:
             y = y[: self.columns, 0]
         return sla.solve_triangular(self.triangle, y, check_finite=False)
 
+    def followed_by(self, triangle: Inexact[Array, "n n"]) -> Inexact[Array, "n m"]:
+        """The matrix of b ↦ T·x for an upper triangle T and the minimiser x: T·R⁻¹·Qᴴ.
+
+        T·R⁻¹ is formed first. Where both triangles come from nearly the same functions it is of
+        moderate size, however ill-conditioned each of them is.
+        """
+        left = sla.solve_triangular(
+            self.triangle, triangle.T.astype(self.triangle.dtype), trans="T", check_finite=False
+        ).T
+        adjoint = self._adjoint if self._adjoint is not None else self._explicit()
+        return left @ adjoint
+
     @property
     def condition(self) -> float:
         """An estimate of the condition number, from the triangle's diagonal."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -28,6 +29,7 @@ from tengbc.projection.stats import Fit
 from tengbc.projection.structure import structure
 
 Array = np.ndarray
+Kept = TypeVar("Kept")
 DAMPING = 1e-13
 """Relative damping of the least squares: some hundred rounding errors."""
 BOUNDARY_WEIGHT = 10.0
@@ -99,6 +101,13 @@ class LinearSpace:
         check_finite("The equation's linear part", rates, collocation.interior.x, t)
         self.scale = self._row_scale(blocks)
         self._factorisations: dict[complex, RegularisedQR] = {}
+        self._kept: dict[Hashable, Any] = {}
+
+    def keep(self, name: Hashable, build: Callable[[], Kept]) -> Kept:
+        """What `build` makes of the matrices, made once while they stay."""
+        if name not in self._kept:
+            self._kept[name] = build()
+        return self._kept[name]
 
     def memory(self) -> dict[str, Array]:
         """Where the matrices were taken: with that they can be made again, bit for bit."""
@@ -128,13 +137,15 @@ class LinearSpace:
     def factorisation(self, tau: complex) -> RegularisedQR:
         """The factorised rows (Φ − τL̄; B̄), kept while the matrices stay."""
         if tau not in self._factorisations:
-            rows = self.collocation.interior_rows
-            inside = self.phi - tau * self.rate_matrix if tau else self.phi
-            matrix = np.concatenate([inside, self.boundary_matrix.astype(inside.dtype)])
-            matrix *= self.scale[:, None]
-            assert rows + len(self.boundary_matrix) == len(matrix)
-            self._factorisations[tau] = RegularisedQR(matrix, self.damping, self.explicit)
+            self._factorisations[tau] = self.factorise(tau, self.explicit)
         return self._factorisations[tau]
+
+    def factorise(self, tau: complex, explicit: bool = False) -> RegularisedQR:
+        """The rows (Φ − τL̄; B̄), factorised."""
+        inside = self.phi - tau * self.rate_matrix if tau else self.phi
+        matrix = np.concatenate([inside, self.boundary_matrix.astype(inside.dtype)])
+        matrix *= self.scale[:, None]
+        return RegularisedQR(matrix, self.damping, explicit)
 
     def solve(
         self, tau: complex, inside: Inexact[Array, " i"], outside: Inexact[Array, " b"]
@@ -162,7 +173,9 @@ class LinearSpace:
     def boundary_rest(self, c: Float[Array, " n"], t: float) -> Float[Array, " b"]:
         """d = B̄c − g(u)."""
         if self.conditions_are_matrix:
-            return self._data(t)
+            if self._last_data is not None and t == self._last_data[0][-1]:
+                return self._last_data[1][-1]
+            return self.data(np.array([t]))[0]
         found = self.collocation.boundary_residual(self.theta(c), t)
         residual = np.concatenate([g.ravel() for g in found]) if found else np.zeros(0)
         return self.boundary_matrix @ c - residual
@@ -230,6 +243,15 @@ class LinearSpace:
         condition = self.factorisation(tau).condition
         return Fit(self.theta(c), residual, start, whole, self.unknowns, condition, 1)
 
+    def boundary_fit(self, c: Float[Array, " n"], t: float) -> Fit:
+        """The report of an implicit step: what the new state leaves of its conditions at time t."""
+        rows = self.collocation.interior_rows
+        outside = self.boundary_rest(c, t) - self.boundary_matrix @ c
+        residual = float(np.linalg.norm(self.scale[rows:] * outside))
+        whole = float(np.linalg.norm(self.scale[:rows] * (self.phi @ c)))
+        condition = self.factorisation(0.0).condition
+        return Fit(self.theta(c), residual, residual, whole, self.unknowns, condition, 1)
+
     def _misfit(self, c, inside, outside, tau: float = 0.0) -> float:
         matrix = self.phi @ c - (tau * (self.rate_matrix @ c) if tau else 0.0)
         rows = np.concatenate([inside - matrix, outside - self.boundary_matrix @ c])
@@ -275,13 +297,23 @@ class LinearSpace:
                 lambda x, t: jnp.reshape(problem.equation.rhs(zero, x, t), m), in_axes=(0, None)
             )
         )
-        self._boundary_matrices, self._data_at = [], []
-        for points in collocation.boundary:
-            law = problem.conditions[points.segment].residual
-            rows = jax.vmap(linear_rows(law), in_axes=(None, 0, 0, None))
-            self._boundary_matrices.append(jax.jit(rows))
-            at_zero = functools.partial(_at_zero, law, zero)
-            self._data_at.append(jax.jit(jax.vmap(at_zero, in_axes=(0, 0, None))))
+        laws = [problem.conditions[points.segment].residual for points in collocation.boundary]
+        self._boundary_matrices = [
+            jax.jit(jax.vmap(linear_rows(law), in_axes=(None, 0, 0, None))) for law in laws
+        ]
+
+        def data_at(segments, t):
+            """−g(0) on all segments at one time."""
+
+            def at_zero(law, x, normal):
+                return -jnp.atleast_1d(law(zero, x, normal, t))
+
+            return [
+                jax.vmap(functools.partial(at_zero, law))(x, normal).ravel()
+                for law, (x, normal) in zip(laws, segments, strict=True)
+            ]
+
+        self._data_at = jax.jit(jax.vmap(data_at, in_axes=(None, 0)))
 
     def _find_structure(self) -> None:
         problem, boundary = self.collocation.problem, self.collocation.boundary
@@ -298,6 +330,8 @@ class LinearSpace:
         self.rates_are_matrix = equation.affine and equation.constant_matrix
         self.conditions_are_matrix = all(law.affine and law.constant_matrix for law in conditions)
         self.source_is_constant = equation.constant_offset
+        self.data_are_constant = all(law.constant_offset for law in conditions)
+        self._last_data: tuple[Array, Array] | None = None
         if self.rates_are_matrix and self.source_is_constant:
             self._constant_source = self._source(0.0)
 
@@ -307,18 +341,30 @@ class LinearSpace:
         check_finite("The equation's source", source, self.collocation.interior.x, t)
         return source.ravel()
 
-    def _data(self, t: float) -> Float[Array, " b"]:
-        parts = []
-        for function, points in zip(self._data_at, self.collocation.boundary, strict=True):
+    def data(self, times: Float[Array, " s"]) -> Float[Array, "s b"]:
+        """d at several times, for conditions that are matrices: one call, since each has its price.
+
+        The last answer is kept: those who watch a march ask for what its last stage asked for.
+        """
+        if not self.collocation.boundary:
+            return np.zeros((len(times), 0))
+        if self.data_are_constant:
+            times = np.zeros(len(times))
+        if self._last_data is None or not np.array_equal(self._last_data[0], times):
+            segments = [(points.x, points.normal) for points in self.collocation.boundary]
             with jax.enable_x64(True):
-                residual = np.asarray(function(points.x, points.normal, t))
-            check_finite(f"The condition on {points.segment}", residual, points.x, t)
-            parts.append(-residual.ravel())
-        return np.concatenate(parts) if parts else np.zeros(0)
-
-
-def _at_zero(law, zero, x, normal, t):
-    return jnp.atleast_1d(law(zero, x, normal, t))
+                parts = [np.asarray(part) for part in self._data_at(segments, times)]
+            for points, part in zip(self.collocation.boundary, parts, strict=True):
+                if not np.isfinite(part).all():
+                    worst = int(np.argmax(~np.isfinite(part).all(axis=1)))
+                    check_finite(
+                        f"The condition on {points.segment}",
+                        part[worst].reshape(len(points), -1),
+                        points.x,
+                        float(times[worst]),
+                    )
+            self._last_data = (np.array(times), np.concatenate(parts, axis=1))
+        return self._last_data[1]
 
 
 def _size(matrix: Array) -> float:

@@ -1,5 +1,7 @@
 """Time schemes; a Runge–Kutta method is a tableau."""
 
+from tengbc.schemes.adams import AdamsBashforth as AdamsBashforth
+from tengbc.schemes.bdf import BackwardDifferences as BackwardDifferences
 from tengbc.schemes.radau import RadauIIA as RadauIIA
 from tengbc.schemes.runge_kutta import RungeKutta as RungeKutta
 from tengbc.schemes.space import NetworkSpace as NetworkSpace

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from tengbc.errors import DivergedError
 from tengbc.projection import Fit
 from tengbc.projection.linear import MOST_PASSES, LinearSpace, Rest
+from tengbc.schemes.propagator import Propagator
 from tengbc.schemes.state import State
 
 Array = np.ndarray
@@ -85,12 +86,31 @@ class RadauIIA:
         """From u(t) to u(t + Δt)."""
         c = space.head(state.theta)
         if space.rest_depends_on_u:
-            heads, outside = self._iterated(space, c, t, dt)
+            new = self._iterated(space, c, t, dt)[-1]
+        elif space.explicit:
+            new = self._propagator(space, dt).step(space, c, t + self.nodes * dt)
         else:
-            heads, outside = self._pass(space, c, np.tile(c, (self.stages, 1)), t, dt)
-        new = heads[-1]
-        misfit = space.fit(new, space.phi @ new, outside[-1], 0.0, 0.0)
-        return State(space.theta(new)), [misfit]
+            new = self._pass(space, c, np.tile(c, (self.stages, 1)), t, dt)[-1]
+        return State(space.theta(new)), [space.boundary_fit(new, t + dt)]
+
+    def _propagator(self, space: LinearSpace, dt: float) -> Propagator:
+        """The step as a matrix, kept by the space as long as its own matrices stay."""
+
+        def build() -> Propagator:
+            eigenvalues, vectors, inverse = self._diagonal
+            used = eigenvalues.imag > -1e-12
+            # A conjugate pair counts as twice the real part of one of the two.
+            pairs = np.where(eigenvalues.imag > 1e-12, 2.0, 1.0)
+            real = np.where(eigenvalues.imag > 1e-12, eigenvalues, eigenvalues.real)
+            return Propagator(
+                space,
+                (dt * real)[used],
+                inverse.sum(axis=1)[used],
+                inverse[used],
+                (pairs * vectors[-1])[used],
+            )
+
+        return space.keep((self.name, dt), build)
 
     def _iterated(self, space: LinearSpace, c, t: float, dt: float):
         """Passes until the stages come to rest; around a new state if they do not.
@@ -104,7 +124,7 @@ class RadauIIA:
                 space.linearise(t + dt / 2, heads[-1])
             rest = Rest()
             for _ in range(MOST_PASSES):
-                new, outside = self._pass(space, c, heads, t, dt)
+                new = self._pass(space, c, heads, t, dt)
                 change, size = (
                     np.linalg.norm((new - heads) @ space.phi.T),
                     np.linalg.norm(new @ space.phi.T),
@@ -113,7 +133,7 @@ class RadauIIA:
                     break
                 heads = new
                 if rest.reached(float(change), float(size)):
-                    return heads, outside
+                    return heads
                 if rest.hopeless:
                     break
             heads = np.tile(c, (self.stages, 1)) if not fresh or rest.hopeless else heads
@@ -126,7 +146,7 @@ class RadauIIA:
         times = t + self.nodes * dt
         rests = [space.rest(head, time) for head, time in zip(heads, times, strict=True)]
         inside, outside = (np.stack(part) for part in zip(*rests, strict=True))
-        return self._stages(space, space.phi @ c, inside, outside, dt), outside
+        return self._stages(space, space.phi @ c, inside, outside, dt)
 
     def _stages(self, space: LinearSpace, u, inside, outside, dt: float) -> Float[Array, "s n"]:
         """Heads of all stages for a given rest."""

@@ -10,7 +10,7 @@ from tengbc.networks import mlp
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.projection import Collocation, SeparableProjection, SubsetProjection
-from tengbc.schemes import EULER, HEUN, RK4, NetworkSpace, RungeKutta, State
+from tengbc.schemes import EULER, HEUN, RK4, AdamsBashforth, NetworkSpace, RungeKutta, State
 from tengbc.solver.clock import clock
 from tengbc.solver.march import Callback
 from tengbc.solver.plan import Plan, Report
@@ -18,7 +18,13 @@ from tengbc.solver.run_plan import Stopwatch, run_plan
 from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.solution import Solution
 
-TABLEAUX = {tableau.name: tableau for tableau in (EULER, HEUN, RK4)}
+SCHEMES = {
+    scheme.name: scheme
+    for scheme in (
+        *(RungeKutta(tableau) for tableau in (EULER, HEUN, RK4)),
+        *(AdamsBashforth(order) for order in (2, 3, 4)),
+    )
+}
 INITIAL_POINTS = 1000
 INITIAL_BOUNDARY_POINTS = 128
 """Points of the initial fit, where all parameters move at once and cost grows with the cube."""
@@ -74,7 +80,7 @@ def plan_paper(
     theta = _initial_fit(problem, network, collocation, projection, options, report, journal)
     return Plan(
         space=NetworkSpace(collocation, projection),
-        scheme=RungeKutta(TABLEAUX[options.scheme or "heun"]),
+        scheme=SCHEMES[options.scheme or "heun"],
         clock=times,
         start=State(theta),
         collocation=collocation,
