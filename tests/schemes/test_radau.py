@@ -1,20 +1,15 @@
 """Radau IIA: its tableau against the simplifying assumptions, its stability, its measured order."""
 
 import math
-from functools import cache
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 
-import tengbc as tb
-from tengbc.networks.network import with_head
-from tengbc.projection.linear import LinearSpace
-from tengbc.schemes import RadauIIA, State
+from tengbc.schemes import RadauIIA
 from tengbc.schemes.radau import collocation_matrix, radau_nodes
-from tests.orders.manufactured import CASES, Basis, polynomials, slope
+from tests.orders.manufactured import CASES, slope
+from tests.schemes.spaces import marched_error, polynomial_space, still
 
 STAGES = pytest.mark.parametrize("stages", [1, 2, 3, 4, 5, 6, 7])
 
@@ -101,35 +96,6 @@ def test_name_and_order(stages):
 # Measured orders, in a space of polynomials that holds the solution at all times.
 
 
-@cache
-def space_of(name: str) -> LinearSpace:
-    case = CASES[name]
-    dim, order = case.domain.dim, 2 * case.degree
-    boundary = [
-        case.domain.boundary(segment, rule="gauss", order=order) for segment in case.domain.segments
-    ]
-    interior = case.domain.interior(rule="gauss", order=order)
-    network = with_head(Basis(polynomials(dim, case.degree), dim), 0)
-    return LinearSpace(case.problem(), network, interior, boundary, explicit=True)
-
-
-def error(name: str, stages: int, steps: int, t_end: float) -> float:
-    return march(space_of(name), stages, steps, t_end)
-
-
-def march(space: LinearSpace, stages: int, steps: int, t_end: float) -> float:
-    """Relative L² error at t_end after so many equal steps from the exact initial values."""
-    scheme = RadauIIA(stages)
-    problem, points = space.collocation.problem, space.collocation.interior
-    start = space.collocation.parameters.start
-    state = State(space.project(start, problem.initial(points.x)[:, None], 0.0).theta)
-    for n in range(steps):
-        state, _ = scheme.step(space, state, t_end * n / steps, t_end / steps, ())
-    exact = problem.exact(points.x, t_end)
-    difference = space.values(state.theta)[:, 0] - exact
-    return float(np.sqrt((points.w @ difference**2) / (points.w @ exact**2)))
-
-
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize(
     "stages, steps, bound", [(3, (16, 32), 5e-6), (5, (8, 16), 2e-8)], ids=["radau5", "radau9"]
@@ -138,49 +104,12 @@ def test_order_with_boundary_data_that_move(name, stages, steps, bound):
     """At least s + 1: what the stages miss at the boundary is of the order of the stages, s."""
     if name == "heat-radiation":  # u³ on the boundary: the stages converge for small steps only
         steps = [2 * n for n in steps]
-    errors = [error(name, stages, n, 2.0) for n in steps]
+    errors = [marched_error(polynomial_space(name), RadauIIA(stages), n, 2.0) for n in steps]
     assert slope(errors, steps) > stages + 1 - 0.35
     assert errors[-1] < bound
 
 
 # Where the boundary asks for the same at all times, the order is that of the tableau.
-
-
-def still(kind: str, kappa, reaction: float = 0.0):
-    """Σ cos(ωₖt + k)·φₖ with eigenfunctions φₖ that all meet the same condition on (−1, 1)."""
-    if kind == "dirichlet":
-        numbers, condition = [k * np.pi / 2 for k in (1, 3)], tb.Dirichlet(0.0)
-    elif kind == "neumann":
-        numbers, condition = [k * np.pi for k in (1, 2)], tb.Neumann(0.0)
-    else:
-        root = lambda low, high: brentq(lambda k: np.cos(k) - 0.5 * k * np.sin(k), low, high)
-        numbers, condition = [root(0.1, np.pi / 2), root(np.pi, 3 * np.pi / 2)], tb.Robin(1, 0.5, 0)
-    waves = jnp.array(numbers)
-    # One function more that meets no condition: rows of zeros would have no size to go by.
-    functions = lambda x: jnp.append(jnp.cos(waves * x[0]), jnp.sin(x[0]))
-
-    def exact(x, t):
-        return jnp.cos(jnp.array([2.0, 3.0]) * t + jnp.array([0.0, 1.0])) @ functions(x)[:2]
-
-    diffusion = lambda u, x, t: kappa(t) * tb.laplacian(u)(x)
-    semilinear = lambda u, x, t: diffusion(u, x, t) - reaction * jnp.sin(u(x)) * u(x)
-    equation = tb.Equation(semilinear if reaction else diffusion)
-
-    def source(x, t):
-        rate = jax.jvp(lambda s: exact(x, s), (t,), (1.0,))[1]
-        return rate - equation.rhs(lambda y: exact(y, t), x, t)
-
-    domain = tb.Interval(-1.0, 1.0)
-    problem = tb.Problem(
-        domain,
-        equation + tb.Source(source),
-        {"left": condition, "right": condition},
-        lambda x: exact(x, 0.0),
-        exact,
-    )
-    boundary = [domain.boundary(segment, 1) for segment in domain.segments]
-    network = with_head(Basis(functions, 1), 0)
-    return LinearSpace(problem, network, domain.interior(rule="gauss", order=40), boundary)
 
 
 STILL = {
@@ -196,8 +125,8 @@ STILL = {
 def test_full_order(name):
     space = STILL[name]()
     assert space.rest_depends_on_u == (name in ("κ(t)", "semilinear"))
-    five = [march(space, 3, n, 2.0) for n in (16, 32)]
-    nine = [march(space, 5, n, 2.0) for n in (6, 11)]
+    five = [marched_error(space, RadauIIA(3), n, 2.0) for n in (16, 32)]
+    nine = [marched_error(space, RadauIIA(5), n, 2.0) for n in (6, 11)]
     if name == "semilinear":  # sin(u)·u leaves the space: what is projected away is of both orders
         assert slope(five, (16, 32)) > 4.85
     else:
@@ -209,5 +138,5 @@ def test_full_order(name):
 def test_a_coefficient_that_grows_eighty_times_over():
     """The matrices follow it, where the iteration around the old ones would not converge."""
     space = still("neumann", lambda t: 0.05 + t**2)
-    assert march(space, 5, 16, 2.0) < 1e-7
+    assert marched_error(space, RadauIIA(5), 16, 2.0) < 1e-7
     assert space.linearised_at > 0.5

@@ -85,7 +85,8 @@ class BackwardDifferences:
             new = space.solve(tau, known + tau * inside, outside)
         else:
             new = self._iterated(space, known, c, tau, then)
-        return State(space.theta(new), heads[: self.order - 1]), [space.boundary_fit(new, then)]
+        new_state = State(space.theta(new), heads[: self.order - 1])
+        return new_state, [space.boundary_fit(new, then)]
 
     def _iterated(self, space: LinearSpace, known, c, tau: float, then: float):
         """Passes until the new state comes to rest; around a new matrix if it does not."""

@@ -119,7 +119,9 @@ def solve_fast(
         if not answer.result:
             return answer
         other, stage = level.witness(), journal.stage(f"witness {attempt}")
-        witness = _solve_level(problem, options, other, t_end, _renamed(report), (), mismatch, stage)
+        witness = _solve_level(
+            problem, options, other, t_end, _renamed(report), (), mismatch, stage
+        )
         spent = _added(answer.seconds, witness.seconds)
         answer = replace(answer, seconds=spent)
         if not witness.result:
@@ -202,7 +204,7 @@ def plan_fast(
         network,
         interior,
         boundary_points(domain, count),
-        damping=EXPLICIT_DAMPING if isinstance(scheme, RungeKutta) else DAMPING,
+        damping=EXPLICIT_DAMPING if isinstance(scheme, RungeKutta | AdamsBashforth) else DAMPING,
         explicit=t_end / level.dt > MANY_STEPS,
     )
     target = initial_values(problem, interior)
