@@ -63,7 +63,7 @@ class RegularisedQR:
         moderate size, however ill-conditioned each of them is.
         """
         left = sla.solve_triangular(
-            self.triangle, triangle.T.astype(self.triangle.dtype), trans="T", check_finite=False
+            self.triangle, triangle.T.astype(self.triangle.dtype), trans=1, check_finite=False
         ).T
         adjoint = self._adjoint if self._adjoint is not None else self._explicit()
         return left @ adjoint

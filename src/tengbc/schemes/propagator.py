@@ -36,7 +36,7 @@ class Propagator:
     ):
         rows = space.collocation.interior_rows
         self.triangle = space.factorisation(0.0).triangle
-        values = sla.solve_triangular(self.triangle, space.phi.T, trans="T", check_finite=False).T
+        values = sla.solve_triangular(self.triangle, space.phi.T, trans=1, check_finite=False).T
         # What does not change in time needs no matrix for each stage, only their sum.
         total = mixing.sum(axis=1, keepdims=True)
         source_mixing = total if space.source_is_constant else mixing

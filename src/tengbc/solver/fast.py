@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -65,7 +66,8 @@ COMPATIBLE = 1e-7
 """Initial and boundary data that differ by less are fitted together."""
 INITIAL_LAYER = 0.05
 """The part of the time that an initial layer of incompatible data is given to spread."""
-SCHEMES = {
+# Some schemes march in any space, the implicit ones in spaces with matrices, as all of ours are.
+SCHEMES: dict[str, Any] = {
     scheme.name: scheme
     for scheme in (
         *(RadauIIA(stages) for stages in (5, 4, 3, 2)),
