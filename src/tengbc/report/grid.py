@@ -18,7 +18,7 @@ from tengbc.report.rings import closed_rings
 Array = np.ndarray
 AXES = ("x", "y", "z")
 LINE_POINTS = 241
-MASK = 192
+MASK = 160
 """Pixels per side of the mask of a slice."""
 
 
@@ -85,9 +85,12 @@ def _slice(domain: Domain, pair: tuple[int, int], per_axis: int) -> View:
         "upper": upper[chosen].tolist(),
         "shape": shape,
         "title": f"{names[pair[0]]}{names[pair[1]]}-plane, {where}",
-        "mask": _mask(domain, chosen, middle),
+        "mask": None,
     }
-    return View(_pulled_inside(domain, _placed(x, chosen, middle)), layout)
+    points = _placed(x, chosen, middle)
+    if not domain.contains(points).all():
+        layout["mask"] = _mask(domain, chosen, middle)
+    return View(_pulled_inside(domain, points), layout)
 
 
 def _grid(lower: Array, upper: Array, per_axis: int) -> tuple[Float[Array, "n 2"], list[int]]:
@@ -122,16 +125,14 @@ def _corners(lower: Array, upper: Array) -> Float[Array, "5 2"]:
     return np.array([[left, bottom], [right, bottom], [right, top], [left, top], [left, bottom]])
 
 
-def _mask(domain: Domain, chosen: list[int], middle: Array) -> dict[str, Any] | None:
-    """How much of each pixel lies inside, 0 to 255; None where all of the slice does."""
+def _mask(domain: Domain, chosen: list[int], middle: Array) -> dict[str, Any]:
+    """How much of each pixel lies inside, 0 to 255."""
     lower, upper = domain.bounds
-    fine = 4 * MASK
+    fine = 3 * MASK
     ticks = [
         lower[axis] + (upper[axis] - lower[axis]) * (np.arange(fine) + 0.5) / fine
         for axis in reversed(chosen)
     ]
     x = tensor(ticks)[:, ::-1]
-    inside = domain.contains(_placed(x, chosen, middle)).reshape(MASK, 4, MASK, 4)
-    if inside.all():
-        return None
+    inside = domain.contains(_placed(x, chosen, middle)).reshape(MASK, 3, MASK, 3)
     return {"size": MASK, "bytes": bytes_as_text(np.rint(255 * inside.mean(axis=(1, 3))))}

@@ -102,7 +102,7 @@ function drawField(canvas, view, values, colouring) {
   const image = new ImageData(width, height);
   new Uint32Array(image.data.buffer).set(paint(enlarge(values, view.shape, width, height), colouring));
   whole.getContext("2d").putImageData(image, 0, 0);
-  const pen = canvas.getContext("2d");
+  const pen = canvas.getContext("2d", { willReadFrequently: true }); // the pointer asks for pixels
   pen.setTransform(1, 0, 0, 1, 0, 0);
   pen.clearRect(0, 0, width, height);
   pen.save();

@@ -1,0 +1,137 @@
+"""report.html: one safe, small, complete file; remade from what is stored; compared."""
+
+import json
+import re
+import time
+
+import jax
+import numpy as np
+import pytest
+
+import tengbc as tb
+from tengbc.errors import UsageError
+from tengbc.report.comparison import labels, write_comparison
+from tengbc.report.leave import leave_report
+from tengbc.report.remake import remake
+from tengbc.runs.summary import measure, summary
+from tests.report.cases import SECTOR, made_up
+
+NASTY = '</script><script>alert("x")</script><img src=x onerror=alert(1)>'
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A run directory as `tengbc run` leaves it, and the seconds its report took."""
+    directory = tmp_path_factory.mktemp("run")
+    solution = made_up(SECTOR)
+    content = summary(solution, measure(solution), {"import": 1.0, "total": 5.0})
+    (directory / "summary.json").write_text(json.dumps(content))
+    began = time.perf_counter()
+    files = leave_report(directory, solution, content)
+    assert files == [directory / "report.html"]
+    return directory, time.perf_counter() - began
+
+
+def test_one_file_small_and_soon(run):
+    directory, seconds = run
+    page = (directory / "report.html").read_text()
+    assert 1e5 < len(page.encode()) <= 5e6 and seconds <= 3
+    # Nothing is fetched: no address at all but the names of XML.
+    assert set(re.findall(r"https?://[^\"' )]+", page)) == {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"<(script|img|iframe|link)[^>]*\b(src|href)=\"(?!data:)", page)
+
+
+def test_what_the_page_says(run):
+    page = (run[0] / "report.html").read_text().replace("\N{NO-BREAK SPACE}", " ")
+    for text in ("Solved", "∂ₜu = 0.1·∇²u", "AnnularSector", "g(u, x, n, t) = 0", "compiling"):
+        assert text in page, text
+    for segment in SECTOR.segments:
+        assert page.count(f">{segment}</") >= 2  # in the table and in the drawing
+    assert f"jax {jax.__version__}" in page
+    assert "Condition number, at every step" in page and ">10⁵<" in page
+
+
+def test_names_are_text_not_code(tmp_path):
+    solution = made_up(tb.Polygon([(0, 0), (1, 0), (0, 1)], names=[NASTY, "b", "c"]), name=NASTY)
+    page = tb.write_report(solution, tmp_path / "page.html", command=NASTY).read_text()
+    assert NASTY not in page and "<img" not in page
+    assert page.count("<script") == 2 == page.count("</script>")
+
+
+def test_it_is_remade_without_the_problem(run, tmp_path):
+    directory, _ = run
+    before = (directory / "report.html").read_text()
+    assert remake(directory, tmp_path / "again.html").read_text() == before
+    stored = json.loads((directory / "report-data.json").read_text())
+    assert stored["format"] == "tengbc-report" and stored["version"] == 1
+
+
+def test_older_runs_have_a_report_without_pictures(run, tmp_path):
+    content = (run[0] / "summary.json").read_text()
+    (tmp_path / "summary.json").write_text(content)
+    (tmp_path / "history.csv").write_text(
+        "step,time,fit_residual,rank,condition,error_estimate,boundary_inner\n"
+        "1,0.5,1e-9,7,1e5,,1e-8\n2,1,2e-9,7,1e5,,1e-8\n"
+    )
+    page = remake(tmp_path).read_text()
+    assert "Solved" in page and "Fit residual" in page and "data-pictures=" not in page
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({}, "holds no finished run"),
+        ({"report-data.json": "{"}, "cannot be read"),
+        ({"report-data.json": "[]"}, "no JSON object"),
+        ({"report-data.json": '{"format": "tengbc-report", "version": 99}'}, "remove it"),
+    ],
+)
+def test_what_is_no_run_is_refused(tmp_path, files, said):
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(UsageError, match=said):
+        remake(tmp_path)
+    with pytest.raises(UsageError, match="There is no directory"):
+        remake(tmp_path / "none")
+
+
+def test_a_report_that_fails_costs_no_results(tmp_path, capsys):
+    solution = made_up(SECTOR)
+    solution.problem.exact = lambda x, t: 1 / 0
+    content = summary(solution, None, {})
+    assert leave_report(tmp_path, solution, content) == []
+    assert "the report could not be made (division by zero)" in capsys.readouterr().err
+
+
+def test_a_run_that_ended_at_once(tmp_path):
+    solution = made_up(SECTOR, outcome=tb.Outcome.DIVERGED, message="lost at t = 0.05")
+    start = tb.Solution(
+        solution.problem,
+        solution.parameters,
+        np.zeros(1),
+        solution.thetas[:1],
+        solution.result,
+        facts=solution.facts,
+    )
+    page = tb.write_report(start, tmp_path / "page.html").read_text()
+    assert "Not solved: the march diverged" in page and "0 of 20" in page
+
+
+def test_runs_side_by_side(run, tmp_path):
+    directory, _ = run
+    other = tmp_path / "other"
+    other.mkdir()
+    solution = made_up(SECTOR, outcome=tb.Outcome.TOLERANCE_NOT_REACHED)
+    content = summary(solution, measure(solution), {"import": 1.0, "total": 3.0})
+    leave_report(other, solution, content)
+    page = write_comparison([directory, other], tmp_path / "comparison.html").read_text()
+    assert "1 of 2 runs solved" in page and page.count("data-compact") == 2 + page.count(
+        'hasAttribute("data-compact")'
+    )
+    assert page.count('class="best"') >= 1 and ">3 s<" in page and ">5 s<" in page
+
+
+def test_labels_are_short_and_distinct(tmp_path):
+    places = [tmp_path / "a" / "run", tmp_path / "b" / "run", tmp_path / "b" / "other"]
+    assert labels(places) == ["a/run", "b/run", "b/other"]
+    assert labels(places[1:]) == ["run", "other"]
