@@ -17,7 +17,7 @@ ONE_THREAD = OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} OMP_NUM_THREADS=$$
 PYTEST = $(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS)
 PYRIGHT = PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright --pythonpath $(BIN)/python
 
-.PHONY: help demo test test-long bench lint format clean
+.PHONY: help demo test test-long bench docs lint format clean
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -36,6 +36,9 @@ test-long: .venv/ready-to-develop ## run all tests, the long ones too (hours)
 bench: .venv/ready-to-develop ## measure the performance claims
 	$(BIN)/python -m benchmarks $(ARGS)
 
+docs: .venv/ready-to-document ## build the documentation, warnings being errors; docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
 lint: .venv/ready-to-develop ## check style and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -46,7 +49,7 @@ format: .venv/ready-to-develop ## repair imports and layout
 	$(BIN)/ruff format
 
 clean: ## remove .venv, caches and build products; runs/ and results/ stay
-	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist docs/_build .pytest_cache .ruff_cache .hypothesis
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The environment, in three stamps: the interpreter, what a run needs, what development needs.
@@ -71,3 +74,8 @@ clean: ## remove .venv, caches and build products; runs/ and results/ stay
 	@echo "Installing tengbc, its pinned packages and tools into .venv (once; 1.1 GB, usually a minute or two) …"
 	@$(PIP_INSTALL) -e '.[dev]'
 	@touch $@ .venv/ready-to-run
+
+.venv/ready-to-document: .venv/created pyproject.toml constraints.txt
+	@echo "Installing tengbc and what its documentation needs into .venv (once) …"
+	@$(PIP_INSTALL) -e '.[docs]'
+	@touch $@

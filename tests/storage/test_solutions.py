@@ -69,8 +69,11 @@ def box_of(count: int):
     return tb.Box([-1.0] * count, [2.0] * count)
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-def test_every_network(name, tmp_path):
+@pytest.mark.parametrize(
+    "name",
+    ["tanh-uneven", "swish-system", "periodic-system", "softplus-4d", "random-features", "basis"],
+)
+def test_every_kind_of_network(name, tmp_path):
     network, frozen = NETWORKS[name], name in ("random-features", "basis", "periodic-system")
     components = 0 if network.scalar else network.head.bias.size
     solution = made(network, box_of(dim(name)), components, frozen)
