@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import time
 from pathlib import Path
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 import tengbc as tb
 from tengbc.runs.config import Config, config
 from tengbc.runs.directory import RunDirectory
-from tengbc.runs.session import Ended, newest_checkpoint, run_in_directory
+from tengbc.runs.newest import newest_checkpoint
+from tengbc.runs.session import Ended, run_in_directory
 
 FILE = Path(__file__).absolute()
 PAPER = {
@@ -53,6 +56,25 @@ def logistic() -> tb.Problem:
         {"left": tb.Neumann(0.0), "right": tb.Neumann(0.0)},
         lambda x: 0.2 + 0.1 * jnp.cos(jnp.pi * x[0]),
         name="logistic",
+    )
+
+
+def slow() -> tb.Problem:
+    """The same as `heat`, but each evaluation of its source takes ten seconds."""
+
+    def wait(x):
+        time.sleep(10.0)
+        return np.zeros((), np.float64)
+
+    def source(u, x, t):
+        shape = jax.ShapeDtypeStruct((), jnp.float64)
+        return jax.pure_callback(wait, shape, x[0], vmap_method="sequential")
+
+    return tb.Problem(
+        tb.Interval(0.0, 1.0),
+        source,
+        {"left": tb.Dirichlet(0.0), "right": tb.Dirichlet(0.0)},
+        lambda x: jnp.sin(jnp.pi * x[0]),
     )
 
 

@@ -6,6 +6,7 @@ import sys
 
 import typer
 
+from tengbc.cli.check import check
 from tengbc.cli.export import export
 from tengbc.cli.listing import list_problems
 from tengbc.cli.plot import plot
@@ -24,6 +25,7 @@ app = typer.Typer(
 )
 app.command("run")(run)
 app.command("resume")(resume)
+app.command("check")(check)
 app.command("list")(list_problems)
 app.command("plot")(plot)
 app.command("export")(export)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tengbc.cli.problem_argument import check_problem, load_problem
+from tengbc.cli.say import say
 
 
 def resume(
@@ -22,6 +23,7 @@ def resume(
     began = time.perf_counter()
     from tengbc.errors import UsageError
     from tengbc.runs.directory import RunDirectory, finished
+    from tengbc.runs.newest import newest_checkpoint
 
     outcome = finished(directory)
     if outcome is not None:
@@ -31,7 +33,8 @@ def resume(
         )
     opened, chosen = RunDirectory.open(directory)
     check_problem(chosen.problem)
+    before = newest_checkpoint(opened, chosen, say)
     from tengbc.cli.solving import solve_and_write
 
     imported = time.perf_counter() - began
-    solve_and_write(load_problem(chosen.problem), chosen, opened, quiet, imported, as_json)
+    solve_and_write(load_problem(chosen.problem), chosen, opened, before, quiet, imported, as_json)

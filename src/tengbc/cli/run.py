@@ -10,7 +10,9 @@ import typer
 
 from tengbc.cli.problem_argument import check_problem, complete_problem, load_problem
 from tengbc.errors import UsageError
+from tengbc.estimate import check_memory
 from tengbc.options import Options
+from tengbc.problems.catalog import CATALOG
 from tengbc.runs.config import config, read_config, to_toml
 
 
@@ -67,6 +69,7 @@ def run(
     from_file = read_config(Path(problem)) if problem.endswith(".toml") else {"problem": problem}
     chosen = config(from_file | given)  # before JAX is imported: bad options cost no time
     check_problem(chosen.problem)
+    check_memory(chosen.options, dim=2 if chosen.problem in CATALOG else 1)
     if print_config:
         print(to_toml(chosen), end="")
         return
@@ -76,7 +79,7 @@ def run(
     from tengbc.cli.solving import solve_and_write
 
     imported = time.perf_counter() - began
-    solve_and_write(load_problem(chosen.problem), chosen, directory, quiet, imported, as_json)
+    solve_and_write(load_problem(chosen.problem), chosen, directory, None, quiet, imported, as_json)
 
 
 _OPTIONS = frozenset(Options.model_fields)

@@ -6,10 +6,14 @@ import sys
 
 from tengbc.cli.closing import print_json, print_summary
 from tengbc.cli.progress import Bar
+from tengbc.cli.say import say
+from tengbc.errors import ProblemError
+from tengbc.examine import examine
 from tengbc.problem import Problem
+from tengbc.runs.checkpoints import Checkpoint
 from tengbc.runs.config import Config
 from tengbc.runs.directory import RunDirectory
-from tengbc.runs.session import newest_checkpoint, run_in_directory, run_plainly
+from tengbc.runs.session import run_in_directory, run_plainly
 from tengbc.solver import Outcome
 
 EXIT_CODES = {
@@ -28,16 +32,21 @@ def solve_and_write(
     problem: Problem,
     chosen: Config,
     directory: RunDirectory | None,
+    before: Checkpoint | None,
     quiet: bool,
     imported: float,
     as_json: bool = False,
 ) -> None:
     """Solve, print the summary, write the files, exit with the outcome's code."""
+    for finding in examine(problem, chosen.options, thorough=False):
+        if finding.level == "error":
+            raise finding.error or ProblemError(finding.text)
+        if finding.level == "warning":
+            say(finding.text)
     with Bar(quiet) as bar:
         if directory is None:
             ended = run_plainly(problem, chosen, bar, imported)
         else:
-            before = newest_checkpoint(directory, chosen, say)
             ended = run_in_directory(problem, chosen, directory, before, bar, imported)
     solution, content = ended.solution, ended.content
     if content is not None:
@@ -53,8 +62,3 @@ def solve_and_write(
         say(text)
     code = EXIT_CODES[solution.result.outcome]
     sys.exit(128 + ended.signal if ended.signal is not None and code == 130 else code)
-
-
-def say(text: str) -> None:
-    """A sentence on standard error."""
-    print(f"tengbc: {text}", file=sys.stderr)

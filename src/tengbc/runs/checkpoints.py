@@ -80,27 +80,25 @@ class Checkpoints:
                 old.unlink()
         return path
 
-    def newest(self) -> tuple[Checkpoint | None, list[str]]:
-        """The newest checkpoint that verifies, and a sentence about each that did not."""
-        wrong = []
+    def newest(self) -> tuple[Checkpoint | None, dict[Path, str]]:
+        """The newest checkpoint that verifies, and a sentence about each newer one that did not."""
+        wrong = {}
         for path in self.paths():
             try:
                 return read(path), wrong
             except TengbcError as error:
-                wrong.append(str(error))
+                wrong[path] = str(error)
         return None, wrong
 
     def tidy(self) -> None:
-        """Remove what a kill has left half written, and set damaged checkpoints aside."""
+        """Remove what a kill has left half written."""
         with contextlib.suppress(OSError):
             for name in os.listdir(self.directory):
                 if _TEMPORARY.fullmatch(name):
                     (self.directory / name).unlink()
-        for path in self.paths():
-            try:
-                unseal(path, FORM)
-            except CheckpointError:
-                with contextlib.suppress(OSError):
-                    path.rename(path.with_suffix(".damaged"))
-            except TengbcError:
-                pass
+
+
+def set_aside(path: Path) -> None:
+    """Rename a damaged checkpoint, so that it takes no good one's place among the last three."""
+    with contextlib.suppress(OSError):
+        path.rename(path.with_suffix(".damaged"))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tengbc.errors import CheckpointError, TengbcError
+from tengbc.errors import TengbcError
 from tengbc.problem import Problem
 from tengbc.runs import output
 from tengbc.runs.checkpoints import Checkpoint
@@ -16,7 +15,7 @@ from tengbc.runs.config import Config
 from tengbc.runs.directory import RunDirectory
 from tengbc.runs.extras import write_extras
 from tengbc.runs.history_file import HistoryFile
-from tengbc.runs.identity import differences, threads, versions
+from tengbc.runs.identity import threads, versions
 from tengbc.runs.keeper import Keeper
 from tengbc.runs.signals import SignalWatch
 from tengbc.runs.summary import measure, summary
@@ -47,37 +46,6 @@ def run_plainly(problem: Problem, chosen: Config, report: Report, imported: floa
     errors = measure(solution)
     spent = {"import": imported, "total": imported + time.perf_counter() - began}
     return Ended(solution, errors, summary(solution, errors, spent))
-
-
-def newest_checkpoint(
-    directory: RunDirectory, chosen: Config, warn: Callable[[str], None]
-) -> Checkpoint | None:
-    """Where to go on from; None if the run has not come to its first checkpoint."""
-    checkpoint, wrong = directory.checkpoints.newest()
-    for sentence in wrong:
-        warn(sentence)
-    if checkpoint is None:
-        if wrong:
-            raise CheckpointError(
-                f"None of the {len(wrong)} checkpoints in {directory.path} can be used; remove "
-                f"the directory and start again."
-            )
-        return None
-    if checkpoint.about.get("options") != chosen.hash:
-        raise CheckpointError(
-            f"The checkpoints in {directory.path} belong to other options or to another text of "
-            f"the problem's file; put these back as they were, or start a new run."
-        )
-    changed = [
-        *differences(checkpoint.about.get("versions", {}), versions()),
-        *differences(checkpoint.about.get("threads", {}), threads()),
-    ]
-    if changed:
-        warn(
-            f"since the last session {', '.join(changed)}: the result may differ from that of an "
-            f"undisturbed run in its last digits."
-        )
-    return checkpoint
 
 
 def run_in_directory(

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 
 from tengbc.errors import ToleranceError, UsageError
+from tengbc.estimate import check_memory
 from tengbc.journal import NO_JOURNAL, Journal
 from tengbc.options import options
 from tengbc.problem import Problem
@@ -45,6 +46,7 @@ def solve(
     checked = options(**choices, rtol=rtol, t_end=t_end if t_end is not None else problem.t_end)
     if checked.t_end is None:
         raise UsageError("t_end is missing and the problem has none of its own; pass t_end=….")
+    check_memory(checked, problem.domain.dim, problem.components or 1)
     solution = _PRESETS[checked.preset](problem, checked, checked.t_end, report, callbacks, journal)
     error = solution.result.error()
     if throw and error is not None:

@@ -1,0 +1,119 @@
+"""P4: a full, failing or read-only disk never destroys a good checkpoint."""
+
+import errno
+import os
+
+import numpy as np
+import pytest
+
+from tengbc.errors import OutputError
+from tengbc.journal import Snapshot
+from tengbc.runs.checkpoints import Checkpoint, Checkpoints, read
+from tengbc.solver import Outcome
+from tengbc.storage import atomic
+from tests.faults.cases import FAST, chosen, fingerprint
+
+ERRORS = [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EDQUOT]
+
+
+def checkpoint(number):
+    rng = np.random.default_rng(number)
+    return Checkpoint({"options": "x"}, {"march": Snapshot({"theta": rng.random(500)})})
+
+
+class Failing:
+    """An open file whose writes fail after half of the data."""
+
+    def __init__(self, file, error):
+        self.file, self.error = file, error
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.file.close()
+
+    def write(self, data):
+        self.file.write(data[: len(data) // 2])
+        self.file.flush()
+        raise self.error
+
+
+def spoil(monkeypatch, where, number):
+    error = OSError(number, os.strerror(number))
+
+    def fail(*_, **__):
+        raise error
+
+    if where == "open":
+        monkeypatch.setattr(atomic, "open", fail, raising=False)
+    elif where == "write":
+        opener = lambda *a: Failing(open(*a), error)  # noqa: SIM115
+        monkeypatch.setattr(atomic, "open", opener, raising=False)
+    else:
+        monkeypatch.setattr(os, where, fail)
+
+
+@pytest.mark.parametrize("number", ERRORS, ids=errno.errorcode.get)
+@pytest.mark.parametrize("where", ["open", "write", "fsync", "replace"])
+def test_the_checkpoints_before_stay(tmp_path, monkeypatch, where, number):
+    kept = Checkpoints(tmp_path)
+    for k in range(4):
+        kept.write(checkpoint(k))
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    assert len(before) == 3
+    spoil(monkeypatch, where, number)
+    with pytest.raises(OutputError) as error:
+        kept.write(checkpoint(5))
+    monkeypatch.undo()
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    message = str(error.value)
+    assert os.strerror(number) in message and "\n" not in message and message.endswith(".")
+    assert error.value.out_of_space == (number in (errno.ENOSPC, errno.EDQUOT))
+    newest, wrong = kept.newest()
+    assert not wrong and newest is not None
+    np.testing.assert_array_equal(
+        newest.stages["march"].arrays["theta"], checkpoint(3).stages["march"].arrays["theta"]
+    )
+    path = kept.write(checkpoint(6))
+    assert read(path).about == {"options": "x"}
+
+
+@pytest.mark.parametrize(
+    ("number", "outcome"),
+    [(errno.ENOSPC, Outcome.OUT_OF_SPACE), (errno.EIO, Outcome.NOT_WRITTEN)],
+)
+def test_a_run_ends_in_a_named_way_and_goes_on_later(
+    tmp_path, monkeypatch, workshop, number, outcome
+):
+    expected = fingerprint(workshop(tmp_path / "undisturbed", chosen(FAST)).solution)
+    replace, calls = os.replace, 0
+
+    def full(*arguments):
+        nonlocal calls
+        calls += 1
+        if calls > 5:
+            raise OSError(number, os.strerror(number))
+        replace(*arguments)
+
+    monkeypatch.setattr(os, "replace", full)
+    ended = workshop(tmp_path / "run", chosen(FAST))
+    monkeypatch.undo()
+    assert ended.solution.result.outcome is outcome and ended.content is None
+    assert os.strerror(number) in ended.solution.result.message
+    error = ended.solution.result.error()
+    assert isinstance(error, OutputError) and error.exit_code == 5
+    assert len(ended.solution.times) > 1  # the states so far are there
+    assert fingerprint(workshop(tmp_path / "run", chosen(FAST)).solution) == expected
+
+
+def test_a_directory_without_permission(tmp_path, monkeypatch, workshop):
+    """Root may write anywhere, so the refusal is injected."""
+    from pathlib import Path
+
+    def refused(*_, **__):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(Path, "mkdir", refused)
+    with pytest.raises(OutputError, match=r"cannot be written \(Permission denied\)"):
+        workshop(tmp_path / "run", chosen(FAST))

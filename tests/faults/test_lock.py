@@ -1,0 +1,48 @@
+"""P18: two processes cannot spoil one run directory, and a kill frees it."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tengbc.errors import OutputError
+from tengbc.runs.directory import RunDirectory
+from tengbc.runs.lock import Lock
+from tests.faults.cases import FAST, chosen
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from tengbc.runs.lock import Lock
+lock = Lock(Path(sys.argv[1]))
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+def test_twenty_rounds(tmp_path):
+    for _ in range(20):
+        child = subprocess.Popen(
+            [sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True
+        )
+        assert child.stdout is not None and child.stdout.readline() == "held\n"
+        with pytest.raises(OutputError, match=rf"in use by another process \(number {child.pid}\)"):
+            Lock(tmp_path)
+        child.kill()
+        child.communicate()
+        Lock(tmp_path).release()
+
+
+def test_a_directory_in_use_is_left_alone(tmp_path):
+    first = RunDirectory.create(tmp_path / "run", chosen(FAST))
+    before = {path: path.read_bytes() for path in (tmp_path / "run").glob("*.toml")}
+    with pytest.raises(OutputError, match="in use by another process") as error:
+        RunDirectory.open(tmp_path / "run")
+    assert error.value.exit_code == 5
+    with pytest.raises(OutputError, match="has not come to its end; go on with `tengbc resume"):
+        RunDirectory.create(tmp_path / "run", chosen(FAST, seed=3))
+    assert {path: path.read_bytes() for path in (tmp_path / "run").glob("*.toml")} == before
+    first.close()
+    second, found = RunDirectory.open(tmp_path / "run")
+    assert found.options.seed == 0
+    second.close()
