@@ -43,6 +43,7 @@ class LinearSpace:
     """Functions with frozen features, on the rows of a problem.
 
     `linearise` sets the matrices; `rest` evaluates what they leave out; `solve` fits implicit rows.
+    `repeated_step` is the Δt of a march of many equal steps, for which more may be prepared.
     """
 
     def __init__(
@@ -52,10 +53,10 @@ class LinearSpace:
         interior: Points,
         boundary: Sequence[BoundaryPoints],
         damping: float = DAMPING,
-        explicit: bool = False,
+        repeated_step: float | None = None,
     ):
         self.collocation = Collocation(problem, network, interior, boundary)
-        self.damping, self.explicit = damping, explicit
+        self.damping, self.repeated_step = damping, repeated_step
         self.body = self.collocation.parameters.start[: self._head.start].copy()
         self._compile()
         self._find_structure()
@@ -137,7 +138,8 @@ class LinearSpace:
     def factorisation(self, tau: complex) -> RegularisedQR:
         """The factorised rows (Φ − τL̄; B̄), kept while the matrices stay."""
         if tau not in self._factorisations:
-            self._factorisations[tau] = self.factorise(tau, self.explicit)
+            often = self.repeated_step is not None
+            self._factorisations[tau] = self.factorise(tau, explicit=often)
         return self._factorisations[tau]
 
     def factorise(self, tau: complex, explicit: bool = False) -> RegularisedQR:

@@ -201,23 +201,25 @@ def plan_fast(
     )
     count = options.boundary_points or _boundary_count(problem, len(interior))
     scheme = SCHEMES[options.scheme or "radau9"]
+    compatible = max(mismatch.values(), default=0.0) <= COMPATIBLE
+    times = clock(t_end, level.dt)
     space = LinearSpace(
         problem,
         network,
         interior,
         boundary_points(domain, count),
         damping=EXPLICIT_DAMPING if isinstance(scheme, RungeKutta | AdamsBashforth) else DAMPING,
-        explicit=t_end / level.dt > MANY_STEPS,
+        repeated_step=times.dt if times.steps > MANY_STEPS else None,
     )
     target = initial_values(problem, interior)
-    if max(mismatch.values(), default=0.0) > COMPATIBLE:
-        start = space.project_inside(target)  # u₀ is what counts: the first step meets the boundary
-    else:
+    if compatible:
         start = space.project(space.collocation.parameters.start, target, 0.0).theta
+    else:
+        start = space.project_inside(target)  # u₀ is what counts: the first step meets the boundary
     return Plan(
         space=space,
         scheme=scheme,
-        clock=clock(t_end, level.dt),
+        clock=times,
         start=State(start),
         collocation=space.collocation,
     )
