@@ -23,7 +23,7 @@ PYRIGHT = PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright --pythonpath $(BIN)/py
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
-demo: .venv/ready-to-run ## solve heat-mixed and print a summary (minutes); output in runs/demo
+demo: .venv/ready-to-run ## solve heat-mixed (minutes); the report is runs/demo/report.html
 	@rm -rf runs/demo
 	$(BIN)/tengbc run heat-mixed --out runs/demo
 

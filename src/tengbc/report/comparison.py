@@ -46,7 +46,11 @@ def comparison_page(runs: Sequence[dict[str, Any]], names: Sequence[str]) -> str
     order = iter(range(len(pictures)))
     return render(
         "comparison.html",
-        {"charts": curves, "pictures": pictures},
+        {
+            "charts": curves,
+            "pictures": pictures,
+            "alike": len({s["problem"] for s in summaries}) == 1,
+        },
         runs=[
             {
                 "label": name,
@@ -98,16 +102,23 @@ def _total(summary: Summary) -> float | None:
 
 
 def _best(values: Sequence[float | None]) -> int | None:
-    """Index of the smallest, if there is something to choose from."""
+    """Index of the smallest, if there is one that beats all others."""
     known = [index for index, value in enumerate(values) if value is not None]
-    return min(known, key=lambda index: values[index] or 0.0) if len(known) > 1 else None
+    ordered = sorted(known, key=lambda index: values[index] or 0.0)
+    if len(ordered) < 2 or values[ordered[0]] == values[ordered[1]]:
+        return None
+    return ordered[0]
 
 
 def _rows(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
     def row(label: str, read: Callable[[Summary], Any], show: Callable = str, best: bool = False):
         values = [read(summary) for summary in summaries]
         texts = ["–" if value is None else show(value) for value in values]
-        return {"label": label, "values": texts, "best": _best(values) if best else None}
+        rivals = [
+            value if summary["outcome"] == "done" else None
+            for value, summary in zip(values, summaries, strict=True)
+        ]
+        return {"label": label, "values": texts, "best": _best(rivals) if best else None}
 
     return [
         row("problem", lambda s: s.get("problem") or None),
@@ -138,6 +149,7 @@ def _joined(every: Sequence[list[dict[str, Any]]], names: Sequence[str]) -> list
             if chart["id"] == "boundary":  # segments may differ: the largest stands for all
                 worst = [max(filter(None, values), default=None) for values in _columns(chart)]
                 series = {"x": chart["series"][0]["x"], "y": worst}
+                chart["caption"] = "Root mean square on the segment where it is largest."
             else:
                 series = chart["series"][0]
             start = chart | {"series": [], "constant": None, "lines": []}

@@ -18,6 +18,7 @@ FRAMES = 41
 NUMBERS = 600_000
 """About so many numbers are stored, of two bytes each."""
 MOST_PER_AXIS = 91
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 FEW = 5
 """Reference values at fewer times are not shown as pictures."""
 
@@ -93,4 +94,4 @@ def _packed(values: Float[Array, "k n m"]) -> list[dict[str, Any]]:
 
 
 def _component_names(components: int) -> list[str]:
-    return [f"u{k + 1}" for k in range(components)] if components else ["u"]
+    return [f"u{k + 1}".translate(SUBSCRIPTS) for k in range(components)] or ["u"]

@@ -33,7 +33,7 @@ def report_page(data: dict[str, Any]) -> str:
     pictures = data["pictures"]
     return render(
         "report.html",
-        {"charts": curves, "pictures": [pictures] if pictures else []},
+        {"charts": curves, "pictures": [pictures] if pictures else [], "alike": False},
         name=summary["problem"] or "Your problem",
         verdict=verdict(summary),
         facts=_facts(summary, data["history"]["steps"]),

@@ -53,6 +53,7 @@ class Chart {
     this.tip = element("div", "tip");
     this.tip.hidden = true;
     host.classList.add("chart");
+    Chart.all.push(this);
     new ResizeObserver(() => this.draw()).observe(host);
     host.addEventListener("pointermove", (event) => this.point(event));
     host.addEventListener("pointerleave", () => this.leave());
@@ -64,9 +65,10 @@ class Chart {
     this.draw();
   }
 
-  draw() {
+  // On paper a chart is half a page wide, whatever the screen: letters keep their size.
+  draw(paper) {
     const { spec, host } = this;
-    const width = Math.max(host.clientWidth, 220), height = spec.height || 230;
+    const width = paper || Math.max(host.clientWidth, 220), height = spec.height || 230;
     const lines = spec.lines || [];
     const box = { left: 58, right: width - 12, top: 12, bottom: height - 40 };
     const x = scaleOf({ tight: true, ...spec.x }, spec.series.map((s) => s.x), box.right - box.left, 70);
@@ -151,3 +153,7 @@ class Chart {
     if (this.marks) this.marks.replaceChildren();
   }
 }
+
+Chart.all = [];
+window.addEventListener("beforeprint", () => Chart.all.forEach((chart) => chart.draw(360)));
+window.addEventListener("afterprint", () => Chart.all.forEach((chart) => chart.draw()));

@@ -9,6 +9,8 @@ const viewers = [...document.querySelectorAll("[data-pictures]")].map(
   (host) => new Viewer(host, DATA.pictures[host.dataset.pictures], host.hasAttribute("data-compact")),
 );
 
+if (DATA.alike) for (const viewer of viewers) viewer.peers = viewers;
+
 // All pictures of the page share one clock: the times of the run that has most of them.
 class Clock {
   constructor(controls) {

@@ -33,10 +33,13 @@ class MapPanel {
     const density = Math.min(window.devicePixelRatio || 1, 2);
     this.canvas.width = Math.round(wide * density);
     this.canvas.height = Math.round(high * density);
-    Object.assign(this.canvas.style, { left: `${this.box.left}px`, top: `${top}px`, width: `${wide}px`, height: `${high}px` });
-    this.plot.style.height = `${high + top + bottom}px`;
+    const height = high + top + bottom, share = (part, all) => `${(100 * part) / all}%`;
+    // In shares of the plot, so that picture and axes stay together when paper changes its width.
+    Object.assign(this.canvas.style, { left: share(this.box.left, width), top: share(top, height), width: share(wide, width), height: share(high, height) });
+    this.plot.style.aspectRatio = `${width} / ${height}`;
+    for (const part of [this.bar, this.barTicks]) Object.assign(part.style, { marginLeft: share(this.box.left, width), width: share(Math.max(wide, 120), width) });
     drawField(this.canvas, view, values, colouring);
-    this.axes(width, high + top + bottom);
+    this.axes(width, height);
     this.colourBar(colouring);
   }
 
@@ -69,7 +72,6 @@ class MapPanel {
   colourBar(colouring) {
     const { low, high, log, map } = colouring;
     this.bar.style.background = TABLES[map].css;
-    for (const part of [this.bar, this.barTicks]) Object.assign(part.style, { marginLeft: `${this.box.left}px`, width: `${Math.max(this.box.wide, 120)}px` });
     const ticks = log ? decadeTicks(low, high, 5).map((k) => [k, powerOfTen(k)]) : linearTicks(low, high, 5).map((v) => [v, number(v, 3)]);
     this.barTicks.replaceChildren(...ticks.map(([value, text]) => {
       const label = element("span", "", text), share = (value - low) / (high - low || 1);
@@ -108,7 +110,7 @@ function valueAt(values, shape, s, r) {
 
 class Viewer {
   constructor(host, pictures, compact) {
-    Object.assign(this, { host, pictures, compact, component: 0, plane: 0, follow: false, index: 0 });
+    Object.assign(this, { host, pictures, compact, component: 0, plane: 0, follow: false, index: 0, peers: [this] });
     for (const view of pictures.views) {
       view.u = view.solution.map((packed) => new Frames(packed));
       view.e = view.error ? view.error.map((packed) => new Frames(packed)) : null;
@@ -167,10 +169,8 @@ class Viewer {
 
   // The same colours at all times, unless they are to follow the time.
   colouring(frames) {
-    const key = this.follow ? this.index : "all";
-    frames.limits = frames.limits || {};
-    let [low, high] = frames.limits[key] = frames.limits[key] || frames.range(this.follow ? this.index : undefined);
-    const [lowest, highest] = frames.limits.all = frames.limits.all || frames.range();
+    const [lowest, highest] = this.range(frames);
+    let [low, high] = this.follow ? this.range(frames, this.index) : [lowest, highest];
     const most = Math.max(Math.abs(lowest), Math.abs(highest));
     if (lowest < -0.15 * most && highest > 0.15 * most) {
       const size = Math.max(Math.abs(low), Math.abs(high)) || 1;
@@ -180,10 +180,18 @@ class Viewer {
     return { map: "viridis", low, high };
   }
 
+  // Lowest and highest value; at all times, those of all runs that are compared.
+  range(frames, index) {
+    frames.ranges = frames.ranges || {};
+    if (index !== undefined) return (frames.ranges[index] = frames.ranges[index] || frames.range(index));
+    const every = this.peers.map((peer) => peer.view.u[peer.component]);
+    return extent(every.map((one) => { one.ranges = one.ranges || {}; return (one.ranges.all = one.ranges.all || one.range()); }));
+  }
+
   // |error| over four decades below the largest.
   errorColouring(frames) {
-    const scales = this.follow ? [frames.scales[this.index]] : frames.scales;
-    const most = Math.max(...scales);
+    const every = this.peers.flatMap((peer) => (peer.view.e ? peer.view.e[peer.component].scales : []));
+    const most = Math.max(...(this.follow ? [frames.scales[this.index]] : every));
     const high = most > 0 ? Math.log10(most) : -15;
     return { map: "cividis", low: high - 4, high, log: true };
   }
