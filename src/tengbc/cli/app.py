@@ -7,6 +7,8 @@ import sys
 import typer
 
 from tengbc.cli.check import check
+from tengbc.cli.baseline import baseline
+from tengbc.cli.compare import compare
 from tengbc.cli.export import export
 from tengbc.cli.listing import list_problems
 from tengbc.cli.plot import plot
@@ -30,6 +32,8 @@ app.command("list")(list_problems)
 app.command("plot")(plot)
 app.command("export")(export)
 app.command("report")(report)
+app.command("baseline")(baseline)
+app.command("compare")(compare)
 
 
 def main() -> None:

@@ -101,9 +101,9 @@ class SeparableProjection:
             damping = max(damping, SMALLEST_DAMPING)
             state = found
             sizes.append(state.size)
-            if progress is not None:
-                progress(iteration, state.size)
             stage.offer(functools.partial(_snapshot, trial, sizes, damping, rejected))
+            if progress is not None and progress(iteration, state.size):
+                break  # asked to be content with what there is
         accepted = len(sizes) - 1
         return Fit(
             state.theta, state.size, start, whole, state.rank, state.condition, accepted, rejected

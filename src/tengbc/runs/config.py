@@ -100,7 +100,9 @@ def to_toml(chosen: Config) -> str:
         lines.append(f"out = {_value(str(chosen.out))}")
     lines.append(f"checkpoint_every = {_value(chosen.checkpoint_every)}")
     for key, value in chosen.options.model_dump().items():
-        lines.append(f"# {key} is left to the preset" if value is None else f"{key} = {_value(value)}")
+        lines.append(
+            f"# {key} is left to the preset" if value is None else f"{key} = {_value(value)}"
+        )
     return "\n".join(lines) + "\n"
 
 

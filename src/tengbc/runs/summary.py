@@ -6,16 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from tengbc.baselines.finished import Finished
 from tengbc.runs.identity import versions
 from tengbc.solver import Solution
 from tengbc.solver.measure import Errors, Truth
 
-def measure(solution: Solution) -> Errors | None:
+
+def measure(solution: Solution | Finished) -> Errors | None:
     """The errors of a solution over all the time it was solved for, if the truth is known."""
     return Truth(solution.problem).errors(solution.at_times, float(solution.times[-1]))
 
 
-def summary(solution: Solution, errors: Errors | None, seconds: dict[str, float]) -> dict[str, Any]:
+def summary(
+    solution: Solution | Finished, errors: Errors | None, seconds: dict[str, float]
+) -> dict[str, Any]:
     """All that `summary.json` says; errors are None where no exact solution is known."""
     spent = {**solution.seconds, **seconds}
     estimates = solution.error_estimate

@@ -115,8 +115,8 @@ def _initial_fit(
     )
     iterations = options.fit_iterations or 500
 
-    def progress(iteration: int, residual: float) -> None:
-        report("initial fit", (iteration + 1) / iterations, {"residual": residual})
+    def progress(iteration: int, residual: float) -> object:
+        return report("initial fit", (iteration + 1) / iterations, {"residual": residual})
 
     fitter = SeparableProjection(iterations=iterations, patience=60)
     target = initial_values(problem, coarse.interior)

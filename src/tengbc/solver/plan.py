@@ -10,8 +10,8 @@ from tengbc.schemes import Space, State
 from tengbc.solver.clock import Clock
 from tengbc.solver.march import Scheme
 
-Report = Callable[[str, float, dict], None]
-"""Progress: phase, fraction done, what is known so far."""
+Report = Callable[[str, float, dict], object]
+"""Progress: phase, fraction done, what is known so far; True ends an initial fit there."""
 
 
 @dataclass(frozen=True)

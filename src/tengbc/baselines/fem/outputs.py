@@ -35,6 +35,11 @@ class Outputs:
             self.values[self._done] = self._state(self.times[self._done], tolerance)
             self._done += 1
 
+    @property
+    def taken(self) -> tuple[Float[Array, " k"], Float[Array, "k n"]]:
+        """The times that have been reached, and the states there."""
+        return self.times[: self._done], self.values[: self._done]
+
     def _state(self, t: float, tolerance: float) -> Float[Array, " n"]:
         times = np.array([time for time, _ in self._recent])
         nearest = int(np.argmin(np.abs(times - t)))

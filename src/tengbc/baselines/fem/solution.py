@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +16,7 @@ from tengbc.errors import OutsideError
 from tengbc.geometry import PeriodicBox
 from tengbc.pointwise import as_points
 from tengbc.problem import Problem
+from tengbc.solver.outcome import Outcome, Result
 
 Array = np.ndarray
 
@@ -24,7 +26,7 @@ class FemSolution:
     """u(x, t) at the stored `times`, with `values` (k, unknowns) at the nodes.
 
     `seconds` tells where the time went (mesh, assemble, march, and compile apart); `facts` holds
-    the choices made.
+    the choices made; `result` says how the run ended.
     """
 
     problem: Problem
@@ -33,6 +35,7 @@ class FemSolution:
     values: Float[Array, "k n"]
     seconds: dict[str, float] = field(default_factory=dict)
     facts: dict[str, object] = field(default_factory=dict)
+    result: Result = field(default_factory=lambda: Result(Outcome.DONE))
     _kept: dict[bytes, scipy.sparse.csr_matrix] = field(default_factory=dict, repr=False)
 
     @property
@@ -53,6 +56,10 @@ class FemSolution:
         points = as_points(x, 2)
         values = self._matrix(np.atleast_2d(points)) @ self.values[self._index(t)]
         return values if points.ndim == 2 else values[0]
+
+    def at_times(self, x: Float[Array, "n 2"], times: Sequence[float] | Array) -> Array:
+        """u at points x (n, 2) and several stored times."""
+        return np.stack([np.asarray(self(x, float(t))) for t in times])
 
     def _index(self, t: int | float) -> int:
         index = int(np.argmin(np.abs(self.times - t)))

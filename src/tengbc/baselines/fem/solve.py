@@ -19,10 +19,11 @@ from tengbc.baselines.fem.stepper import Stepper
 from tengbc.baselines.fem.system import System
 from tengbc.errors import DivergedError, UsageError
 from tengbc.problem import Problem
+from tengbc.solver.outcome import Outcome, Result
 
 Array = np.ndarray
-Report = Callable[[str, float, dict], None]
-"""Progress: phase, fraction done, what is known so far."""
+Report = Callable[[str, float, dict], object]
+"""Progress: phase, fraction done, what is known so far; True asks to stop there."""
 
 
 def solve_fem(
@@ -48,7 +49,7 @@ def solve_fem(
       problems take "ars222" (default) or "ark4", both of which treat self-advection and reactions
       explicitly, so that Δt must resolve them.
     - `budget`: seconds after which it gives up, as soon as that can be foreseen.
-    - `report`: progress, a function of (phase, fraction, known).
+    - `report`: progress, a function of (phase, fraction, known); True stops the march there.
     """
     scikit_fem()
     end = t_end if t_end is not None else problem.t_end
@@ -84,6 +85,7 @@ def solve_fem(
     outputs = Outputs(stored, mesh.unknowns)
     outputs.take(0.0, u)
     size = max(float(np.abs(u).max()), 1.0)
+    result = Result(Outcome.DONE)
     for n in range(steps):
         u = stepper.step(u, stage_times[n])
         t = float(step_times[n + 1])
@@ -91,25 +93,32 @@ def solve_fem(
             raise DivergedError(
                 f"The finite-element march left every bound at t = {t:g}; take a smaller dt."
             )
-        outputs.take(t, u, last=n == steps - 1)
+        asked = report("march", (n + 1) / steps, {"step": n + 1, "time": t}) and n + 1 < steps
+        outputs.take(t, u, last=n == steps - 1 or bool(asked))
+        if asked:
+            result = Result(Outcome.INTERRUPTED, f"stopped on request at t = {t:.6g} of {end:g}.")
+            break
         clock.check(n + 1, steps)
-        report("march", (n + 1) / steps, {"step": n + 1, "time": t})
     clock.lap("march")
+    stored, values = outputs.taken
     return FemSolution(
         problem,
         mesh,
         stored,
-        outputs.values,
+        values,
         clock.seconds,
         {
             "solver": "fem",
+            "preset": "fem",
             "resolution": resolution,
             "unknowns": mesh.unknowns,
+            "parameters": mesh.unknowns,
             "scheme": method.name,
             "dt": step_size,
             "steps": steps,
             "t_end": float(end),
         },
+        result,
     )
 
 

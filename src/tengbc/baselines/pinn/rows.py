@@ -28,9 +28,6 @@ class PointCounts:
     boundary: int = 600
 
 
-PAPER_POINTS = PointCounts(interior=100_000, initial=15_000, boundary=10_000)
-
-
 @dataclass(frozen=True)
 class Block:
     """Rows of one kind: a pointwise residual, its points, and the weight of each row."""

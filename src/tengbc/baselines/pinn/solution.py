@@ -15,7 +15,6 @@ from tengbc.errors import OutsideError
 from tengbc.pointwise import as_points
 from tengbc.problem import Problem
 from tengbc.solver.outcome import Outcome, Result
-from tengbc.solver.record import Record
 
 Array = np.ndarray
 
@@ -41,8 +40,6 @@ class PinnSolution:
     result: Result = field(default_factory=lambda: Result(Outcome.DONE))
     seconds: dict[str, float] = field(default_factory=dict)
     facts: dict[str, object] = field(default_factory=dict)
-    history: Sequence[Record] = ()
-    error_estimate: Float[Array, " k"] = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self):
         network = self.network

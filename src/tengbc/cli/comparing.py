@@ -1,0 +1,54 @@
+"""What `tengbc compare` does once its options are known to be good."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from tengbc.cli.progress import Bar
+from tengbc.comparison.compare import compare
+from tengbc.comparison.plot import plot
+from tengbc.comparison.tables import TITLES, comparison_csv, comparison_markdown, rows
+from tengbc.plotting import matplotlib_figure
+from tengbc.problem import Problem
+from tengbc.runs import output
+from tengbc.runs.provenance import provenance
+
+
+def compare_and_write(
+    problem: Problem,
+    argument: str,
+    solvers: Sequence[str],
+    seconds: float,
+    t_end: float | None,
+    out: Path | None,
+    quiet: bool,
+) -> None:
+    """Compare, print the table, write comparison.csv, .md, .json and the plot."""
+    if out is not None:
+        matplotlib_figure()
+        output.prepare(out)
+    began = time.perf_counter()
+    with Bar(quiet) as bar:
+        entries = compare(problem, solvers, seconds, t_end, bar)
+    title = f"{problem.name or argument}: at most {seconds:g} s for each run"
+    if out is not None:
+        command = f"tengbc compare {argument} --solvers {','.join(solvers)} --seconds {seconds:g}"
+        origin = provenance(command, time.perf_counter() - began)
+        output.write_whole(out / "comparison.csv", comparison_csv(entries))
+        output.write_whole(out / "comparison.md", comparison_markdown(entries))
+        output.write_whole(out / "provenance.json", json.dumps(origin, indent=1) + "\n")
+        plot(entries, title, out)
+    if quiet:
+        return
+    table = Table(*TITLES, title=title)
+    for row in rows(entries):
+        table.add_row(*row)
+    Console(highlight=False).print(table)
+    if out is not None:
+        print(f"written to {out}")

@@ -1,0 +1,1 @@
+"""How each solver uses a given time, from coarse to fine."""
