@@ -13,6 +13,7 @@ from tengbc.cli.export import export
 from tengbc.cli.listing import list_problems
 from tengbc.cli.plot import plot
 from tengbc.cli.report import report
+from tengbc.cli.reproduce import reproduce
 from tengbc.cli.resume import resume
 from tengbc.cli.run import run
 from tengbc.errors import TengbcError
@@ -34,6 +35,7 @@ app.command("export")(export)
 app.command("report")(report)
 app.command("baseline")(baseline)
 app.command("compare")(compare)
+app.command("reproduce")(reproduce)
 
 
 def main() -> None:

@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.table import Table
 
 from tengbc.baselines.registry import run_baseline
-from tengbc.cli.interruption import Interruption
 from tengbc.cli.progress import Bar
 from tengbc.cli.solving import EXIT_CODES
 from tengbc.problem import Problem
 from tengbc.runs import output
+from tengbc.runs.signals import SignalWatch
 from tengbc.runs.summary import measure, summary
 from tengbc.solver.measure import Truth
 
@@ -35,11 +35,11 @@ def run_and_write(
     began = time.perf_counter()
     end = t_end or problem.t_end
     times = Truth(problem).times(end) if end and Truth(problem).known else None
-    with Interruption() as asked, Bar(quiet) as bar:
+    with SignalWatch() as watch, Bar(quiet) as bar:
 
         def report(phase: str, fraction: float, known: dict) -> bool:
             bar(phase, fraction, known)
-            return asked()
+            return watch.stopping
 
         run = run_baseline(solver, problem, t_end, times=times, report=report, **choices)
     errors = measure(run)

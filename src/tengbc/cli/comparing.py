@@ -40,9 +40,9 @@ def compare_and_write(
     if out is not None:
         command = f"tengbc compare {argument} --solvers {','.join(solvers)} --seconds {seconds:g}"
         origin = provenance(command, time.perf_counter() - began)
-        output.write_whole(out / "comparison.csv", comparison_csv(entries))
-        output.write_whole(out / "comparison.md", comparison_markdown(entries))
-        output.write_whole(out / "provenance.json", json.dumps(origin, indent=1) + "\n")
+        output.write_text(out / "comparison.csv", comparison_csv(entries))
+        output.write_text(out / "comparison.md", comparison_markdown(entries))
+        output.write_text(out / "provenance.json", json.dumps(origin, indent=1) + "\n")
         plot(entries, title, out)
     if quiet:
         return

@@ -1,8 +1,9 @@
-"""One run of a reproduction: solve, measure, leave summary, history and the fields of figures."""
+"""One run of a reproduction: solve, measure, leave a summary and what the figures need."""
 
 from __future__ import annotations
 
-import json
+import csv
+import io
 import time
 from pathlib import Path
 from typing import Any
@@ -15,33 +16,46 @@ from tengbc.options import options
 from tengbc.problem import Problem
 from tengbc.reproduction.catalog import CELL_TOLERANCE, Case
 from tengbc.runs import output
+from tengbc.runs.config import Config
+from tengbc.runs.directory import RunDirectory
+from tengbc.runs.provenance import provenance
+from tengbc.runs.session import newest_checkpoint, run_in_directory
 from tengbc.runs.summary import measure, summary
 from tengbc.solver import Solution, solve
 from tengbc.solver.fast import solve_once
 from tengbc.solver.measure import Truth
 from tengbc.solver.plan import Report
+from tengbc.storage.atomic import write_atomically
 
-FRAMES = (0.0, 0.25, 0.5, 1.0)
+FRAMES = (0.0, 0.1, 0.4, 1.0)
 """Parts of the final time at which fields are drawn."""
+LOSSES = 200
+"""Steps of a loss curve that are kept."""
+COARSE = 4
+"""Of the reference's points every fourth along each axis is kept."""
 
 
-def is_done(directory: Path) -> bool:
-    """Whether a run has left its summary, which is written last."""
-    return (directory / "summary.json").is_file()
-
-
-def run_case(case: Case, problem: Problem, directory: Path, report: Report) -> dict[str, Any]:
-    """Solve and write; the summary is returned too."""
+def run_case(case: Case, problem: Problem, directory: Path, report: Report) -> bool:
+    """Solve and write; False if the run was interrupted, so that it can be taken up again."""
+    if case.solver == "paper":
+        solution = _resumable(case, problem, directory, report)
+        if solution is None:
+            return False
+        write_fields(directory, problem, solution)
+        return True
     directory.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
     solution = _solve(case, problem, report)
-    seconds = {"total": time.perf_counter() - began}
-    content = summary(solution, measure(solution), seconds)
+    seconds = time.perf_counter() - began
+    content = summary(solution, measure(solution), {"total": seconds})
+    chosen = " ".join(f"{name}={value}" for name, value in case.choices.items())
+    content["provenance"] = provenance(f"{case.solver} {case.problem} {chosen}".strip(), seconds)
     if solution.history:
-        output.write_history(directory, solution.history)
-    _write_fields(directory, problem, solution)
+        output.write_text(directory / "loss.csv", _losses(solution))
+    if case.name == case.problem or case.problem == "burgers":
+        write_fields(directory, problem, solution)
     output.write_summary(directory, content)
-    return content
+    return True
 
 
 def _solve(case: Case, problem: Problem, report: Report) -> Solution | Finished:
@@ -49,30 +63,85 @@ def _solve(case: Case, problem: Problem, report: Report) -> Solution | Finished:
         assert problem.t_end is not None
         times = Truth(problem).times(problem.t_end)
         return run_baseline(case.solver, problem, times=times, report=report, **case.choices)
-    if case.solver == "fast" and case.choices:
+    if case.choices:
         # A cell of the table: its error is measured against the truth, so no witness is called.
         given = options(preset="fast", rtol=CELL_TOLERANCE, t_end=problem.t_end, **case.choices)
         return solve_once(problem, given, report)
-    return solve(problem, preset=case.solver, throw=False, report=report, **case.choices)
+    return solve(problem, preset="fast", throw=False, report=report)
 
 
-def _write_fields(directory: Path, problem: Problem, solution: Solution | Finished) -> None:
-    """fields.npz: what the solution misses at the points of evaluation, single precision."""
+def _resumable(case: Case, problem: Problem, path: Path, report: Report) -> Solution | None:
+    """The preset `paper` takes hours: its run directory lets it go on after any interruption."""
+    if (path / "options.toml").is_file():
+        directory, chosen = RunDirectory.open(path)
+    else:
+        chosen = Config(case.problem, options(preset="paper", **case.choices))
+        directory = RunDirectory.create(path, chosen)
+    try:
+        before = newest_checkpoint(directory, chosen, directory.log)
+        ended = run_in_directory(problem, chosen, directory, before, report, 0.0)
+    finally:
+        directory.close()
+    return None if ended.content is None else ended.solution
+
+
+def _losses(solution: Solution | Finished) -> str:
+    """time, fit_residual of about LOSSES steps."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["time", "fit_residual"])
+    for record in solution.history[:: max(1, len(solution.history) // LOSSES)]:
+        writer.writerow([f"{record.time:.6g}", f"{record.residual:.3e}"])
+    return text.getvalue()
+
+
+def write_fields(directory: Path, problem: Problem, solution: Solution | Finished) -> None:
+    """fields.npz: what the solution misses at the points of evaluation, in single precision."""
     truth = Truth(problem)
-    reached = float(solution.times[-1])
-    times = _nearest(truth.times(reached), [part * reached for part in FRAMES])
-    values = solution.at_times(truth.points, times)
-    missed = np.stack([u - truth.values(t) for u, t in zip(values, times, strict=True)])
-    temporary = directory / ".fields.npz"
-    np.savez_compressed(temporary, times=times, error=missed.astype(np.float32))
-    temporary.replace(directory / "fields.npz")
+    kept = field_points(problem)
+    times = truth.times(float(solution.times[-1]))
+    if problem.reference is None:
+        wanted = [part * times[-1] for part in FRAMES]
+        times = np.unique([times[np.argmin(np.abs(times - t))] for t in wanted])
+    values = solution.at_times(truth.points[kept], times)
+    missed = np.stack([u - truth.values(t)[kept] for u, t in zip(values, times, strict=True)])
+    data = io.BytesIO()
+    np.savez_compressed(data, times=times, error=missed.astype(np.float32))
+    write_atomically(directory / "fields.npz", data.getvalue())
 
 
-def _nearest(known: np.ndarray, wanted: list[float]) -> np.ndarray:
-    return np.unique([known[np.argmin(np.abs(known - t))] for t in wanted])
+def field_points(problem: Problem) -> np.ndarray:
+    """Which points of evaluation the fields hold: all, or part of a reference's grid."""
+    points = Truth(problem).points
+    if problem.reference is None:
+        return np.arange(len(points))
+    side = round(np.sqrt(len(points)))
+    return np.arange(len(points)).reshape(side, side)[::COARSE, ::COARSE].ravel()
 
 
-def read_summary(directory: Path) -> dict[str, Any] | None:
-    """The summary of a run, None if there is none."""
-    path = directory / "summary.json"
-    return json.loads(path.read_text("utf-8")) if path.is_file() else None
+def read_fields(directory: Path) -> tuple[np.ndarray, np.ndarray] | None:
+    """Times and errors of fields.npz, None if there is none."""
+    path = directory / "fields.npz"
+    if not path.is_file():
+        return None
+    with np.load(path, allow_pickle=False) as data:
+        return data["times"], data["error"].astype(float)
+
+
+def read_losses(directory: Path) -> list[tuple[float, float]]:
+    """(time, residual) of each step that was kept, whichever file holds them."""
+    for name in ("loss.csv", "history.csv"):
+        path = directory / name
+        if path.is_file():
+            with path.open(newline="", encoding="utf-8") as file:
+                rows = [
+                    row for row in csv.DictReader(file) if row.get("march", "answer") != "witness"
+                ]
+            return [(float(row["time"]), float(row["fit_residual"])) for row in rows]
+    return []
+
+
+def read_curve(content: dict[str, Any] | None) -> np.ndarray:
+    """(t, error) pairs of a summary, none where there is none."""
+    pairs = (content or {}).get("relative_l2_by_time") or []
+    return np.array(pairs, dtype=float).reshape(-1, 2)

@@ -156,7 +156,8 @@ def solve_once(problem: Problem, options: Options, report: Report) -> Solution:
     level = first_level(problem, options, options.t_end, tolerance)
     boundary = boundary_points(problem.domain, 64)
     mismatch, _ = initial_mismatch(problem, boundary, options.t_end)
-    return _solve_level(problem, options, level, options.t_end, report, (), mismatch)
+    stage = NO_JOURNAL.stage("answer")
+    return _solve_level(problem, options, level, options.t_end, report, (), mismatch, stage)
 
 
 def first_level(problem: Problem, options: Options, t_end: float, tolerance: float) -> Level:

@@ -1,0 +1,43 @@
+"""tengbc reproduce: the paper's tables and figures, remade."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tengbc.errors import UsageError
+from tengbc.reproduction.catalog import groups
+
+
+def reproduce(
+    what: Annotated[str, typer.Argument(help="heat, transport, burgers or all.")],
+    preset: Annotated[str, typer.Option(help="fast (minutes) or paper (days).")] = "fast",
+    out: Annotated[Path, typer.Option(help="Where results/<preset>/ is made.")] = Path("results"),
+    tables_only: Annotated[
+        bool, typer.Option("--tables-only", help="Run nothing; use the results that exist.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> None:
+    """Remake tables and figures of the paper, ours beside its own; finished runs are skipped."""
+    names = groups(what)
+    if preset not in ("fast", "paper"):
+        raise UsageError(f"preset is {preset!r}, but it is either fast or paper; choose one.")
+    from tengbc.cli.progress import Bar
+    from tengbc.plotting import matplotlib_figure
+    from tengbc.reproduction.reproduce import reproduce as remake
+
+    matplotlib_figure()
+    with Bar(quiet) as bar:
+
+        def say(text: str) -> None:
+            if not quiet:
+                bar.console.print(text, highlight=False)
+
+        for name in names:
+            if not remake(name, preset, out / preset, bar, say, tables_only):
+                sys.exit(130)
+    if not quiet:
+        print(f"written to {out / preset}")
