@@ -14,7 +14,6 @@ from tengbc.reproduction.reproduce import reproduce
 from tengbc.reproduction.run_case import read_fields, run_case
 from tengbc.solver.measure import Truth
 
-
 truncation = tables._truncation
 
 
@@ -105,3 +104,12 @@ def test_a_run_leaves_what_figures_need(tmp_path):
     assert error.shape == (len(times), len(truth.points)) and times[-1] == 1.0
     found = np.linalg.norm(error[-1]) / np.linalg.norm(truth.values(1.0))
     assert found == pytest.approx(content["relative_l2_final"], rel=1e-4)
+
+
+def test_a_paper_run_is_a_run_directory_that_can_go_on(tmp_path):
+    problem = tb.problems.get("heat-robin")
+    small = {"widths": (6,), "per_axis": 8, "dt": 0.5, "fit_iterations": 2, "iterations": 1}
+    case = Case("heat-robin", "heat-robin", "paper", {**small, "subset": 20})
+    assert run_case(case, problem, tmp_path / "run", no_report)
+    names = {path.name for path in (tmp_path / "run").iterdir()}
+    assert {"options.toml", "summary.json", "history.csv", "fields.npz"} <= names

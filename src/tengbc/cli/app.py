@@ -6,8 +6,8 @@ import sys
 
 import typer
 
-from tengbc.cli.check import check
 from tengbc.cli.baseline import baseline
+from tengbc.cli.check import check
 from tengbc.cli.compare import compare
 from tengbc.cli.export import export
 from tengbc.cli.listing import list_problems

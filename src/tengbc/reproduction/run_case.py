@@ -18,8 +18,9 @@ from tengbc.reproduction.catalog import CELL_TOLERANCE, Case
 from tengbc.runs import output
 from tengbc.runs.config import Config
 from tengbc.runs.directory import RunDirectory
+from tengbc.runs.newest import newest_checkpoint
 from tengbc.runs.provenance import provenance
-from tengbc.runs.session import newest_checkpoint, run_in_directory
+from tengbc.runs.session import run_in_directory
 from tengbc.runs.summary import measure, summary
 from tengbc.solver import Solution, solve
 from tengbc.solver.fast import solve_once
