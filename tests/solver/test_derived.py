@@ -84,7 +84,7 @@ def test_heat_balance(name, robin):
     """∫u(t₁) − ∫u(t₀) = ∫∮ κ∂ₙu dt, and d/dt ∫u = ∮ κ∂ₙu: what enters is what there is more of."""
     u = robin if name == "heat-robin" else tb.solve(tb.problems.get(name), rtol=1e-6)
     domain = u.problem.domain
-    nodes, weights = np.polynomial.legendre.leggauss(4)
+    nodes, weights = np.polynomial.legendre.leggauss(8)
     times = 0.1 + 0.25 * (nodes + 1)
     entered = 0.25 * weights @ [u.flux(None, t) for t in times]
     before, after = u.integral([0.1, 0.6])

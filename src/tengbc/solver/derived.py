@@ -53,15 +53,20 @@ def flux(
     """∮_Γ κ ∂ₙu ds over a segment, or over the whole boundary."""
     domain = solution.problem.domain
     segments = domain.segments if segment is None else (segment,)
-    kappa = _diffusivity(solution.problem.equation) if diffusivity is None else diffusivity
-    factor = Evaluator(coefficient(kappa, "diffusivity"), domain.dim)
+    if diffusivity is None:
+        kappa = _diffusivity(solution.problem.equation)
+    else:
+        kappa = coefficient(diffusivity, "diffusivity")
+    varying = None if kappa.constant else Evaluator(kappa, domain.dim)
     total = np.zeros(solution.problem.shape)
     for name in segments:
 
         def weighted(order: int, name: str = name) -> tuple[Array, Array]:
             points = domain.boundary(name, rule="gauss", order=order)
             slope = np.einsum("n...d,nd->n...", solution.gradient(points.x, t), points.normal)
-            scale = factor(points.x, t)
+            if varying is None:
+                return (kappa.value * slope)[None], points.w
+            scale = varying(points.x, t)
             scale = scale[:, None] if scale.ndim < slope.ndim else scale
             return (scale * slope)[None], points.w
 
