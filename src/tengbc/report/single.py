@@ -53,7 +53,10 @@ def _facts(summary: dict[str, Any], done: int) -> list[tuple[str, str]]:
     planned = summary["steps"]
     facts = [
         ("largest relative error", number(measured) if measured is not None else None),
-        ("estimate of it", number(estimated) if estimated is not None else None),
+        (
+            "estimated error" if measured is None else "estimate of it",
+            number(estimated) if estimated is not None else None,
+        ),
         ("asked for", number(summary["rtol"]) if summary.get("rtol") is not None else None),
         ("time taken", duration(summary["seconds"].get("total"))),
         (
