@@ -63,7 +63,7 @@ def cases(group: str, preset: str) -> list[Case]:
 
 
 def _baselines(problem: str, preset: str) -> list[Case]:
-    """Competitors: the paper's settings, or what fits into some seconds."""
+    """Competitors: the paper's settings, or what takes some seconds."""
     from tengbc.baselines.registry import BASELINES
 
     if preset == "paper":
@@ -72,8 +72,8 @@ def _baselines(problem: str, preset: str) -> list[Case]:
         settings = {
             "fem": {"resolution": 48, "dt": 1 / 200},
             "spectral": {"resolution": 256, "dt": 2e-3},
-            "pinn-bfgs": {"seconds": 10.0},
-            "pinn-engd": {"seconds": 10.0},
+            "pinn-bfgs": {"steps": 300},
+            "pinn-engd": {"steps": 40},
         }
     if problem != "burgers":
         settings.pop("spectral")
