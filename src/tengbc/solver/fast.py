@@ -113,7 +113,7 @@ def solve_fast(
     mismatch, drift = initial_mismatch(problem, boundary_points(problem.domain, 64), t_end)
     smooth = max([*mismatch.values(), *drift.values()], default=0.0) <= tolerance
     layer = 0.0 if smooth else INITIAL_LAYER * t_end
-    before, spent = math.inf, {}
+    before, worst, spent = math.inf, math.inf, {}
     for attempt in range(1, ATTEMPTS + 1):
         stage = journal.stage(f"answer {attempt}")
         answer = _solve_level(problem, options, level, t_end, report, callbacks, mismatch, stage)
@@ -126,13 +126,17 @@ def solve_fast(
         )
         spent = _added(answer.seconds, witness.seconds)
         answer = replace(answer, seconds=spent)
+        level = level.finer()
+        fixed = options.features or options.dt
+        last = fixed or attempt == ATTEMPTS or level.features > MOST_FEATURES
         if not witness.result:
-            return _told(answer, witness.result.outcome, witness.result.message)
+            # A witness that was lost says that this level is not to be trusted, no more.
+            if last or witness.result.outcome is not Outcome.DIVERGED:
+                return _told(answer, witness.result.outcome, witness.result.message)
+            continue
         answer = replace(answer, error_estimate=difference(answer, witness))
         worst = float(np.max(answer.error_estimate[answer.times >= layer]))
-        level = level.finer()
-        last = attempt == ATTEMPTS or level.features > MOST_FEATURES
-        if worst <= tolerance or options.features or options.dt or last or worst > GAIN * before:
+        if worst <= tolerance or last or worst > GAIN * before:
             break
         before = worst
     if worst <= tolerance:
