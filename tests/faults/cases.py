@@ -48,6 +48,12 @@ def heat() -> tb.Problem:
     )
 
 
+def plain() -> tb.Problem:
+    """The same, nothing known about its solution."""
+    known = heat()
+    return tb.Problem(known.domain, known.equation, known.conditions, known.initial_function)
+
+
 def logistic() -> tb.Problem:
     """A nonlinear problem: its space linearises anew as the march goes on."""
     return tb.Problem(
@@ -78,7 +84,7 @@ def slow() -> tb.Problem:
     )
 
 
-PROBLEMS = functools.cache(lambda name: {"heat": heat, "logistic": logistic}[name]())
+PROBLEMS = functools.cache(lambda name: globals()[name]())
 
 
 def chosen(kind: dict, problem: str = "heat", every: float = 0.0, **changes) -> Config:

@@ -16,7 +16,9 @@ from tests.solver.cases import MODES, heat, linear_space
 
 
 def observe(step, t, state, fits):
-    return Record(step, t, fits[-1].misfit, fits[-1].rank, fits[-1].condition)
+    last = fits[-1]
+    counts = {"accepted": last.iterations, "rejected": last.rejected}
+    return Record(step, t, last.misfit, last.rank, last.condition, **counts)
 
 
 def marched(problem, dt, t_end=0.1, *, tableau=EULER, amplitudes=(1.0,), **arguments):
@@ -114,9 +116,11 @@ class Scripted:
         return theta[:, None]
 
     def step(self, space, state, t, dt, key):
-        size, residual = next(self.steps)
+        size, residual, *counts = next(self.steps)
         self.key = key
-        return State(np.full(3, size)), [Fit(np.zeros(3), residual, start=1.0, size=0.0)]
+        accepted, rejected = counts or (1, 0)
+        fit = Fit(np.zeros(3), residual, 1.0, 0.0, iterations=accepted, rejected=rejected)
+        return State(np.full(3, size)), [fit]
 
 
 def scripted(*steps):
@@ -147,3 +151,23 @@ def test_what_counts_as_lost(steps, outcome):
 def test_a_bad_fit_is_said_in_a_sentence():
     result, _ = scripted((1.0, 0.75))
     assert "leaves 75.0% of the solution unexplained" in result.message
+
+
+MOVES, STANDS = (1.0, 0.01, 2, 3), (1.0, 0.01, 0, 5)
+
+
+@pytest.mark.parametrize(
+    ("steps", "outcome"),
+    [
+        ([STANDS] * 4, Outcome.DONE),
+        ([STANDS] * 5, Outcome.STALLED),
+        ([MOVES, *[STANDS] * 4, MOVES, *[STANDS] * 4], Outcome.DONE),
+        ([MOVES, *[STANDS] * 5, MOVES], Outcome.STALLED),
+        ([(1.0, 1e-9, 0, 5)] * 9, Outcome.DONE),  # at rest: there is nothing to fit
+    ],
+)
+def test_parameters_that_stand_still_are_said(steps, outcome):
+    result, _ = scripted(*steps)
+    assert result.outcome is outcome
+    if outcome is Outcome.STALLED:
+        assert "no iteration made the fit better" in result.message

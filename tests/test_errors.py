@@ -1,0 +1,74 @@
+"""P22: every error class has a test that makes it happen, and says what, why and what to do."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import tengbc as tb
+from tengbc import errors
+from tengbc.journal import Snapshot
+from tengbc.networks import Parameters
+from tengbc.runs.checkpoints import Checkpoint, Checkpoints, read
+from tengbc.runs.directory import RunDirectory
+from tengbc.solver import Outcome, Result
+from tengbc.solver.clock import clock
+
+
+def outside():
+    network = tb.random_features(tb.Interval(0.0, 1.0), 3)
+    parameters = Parameters(network)
+    thetas = parameters.start[None]
+    tb.Solution(heat(), parameters, np.zeros(1), thetas, Result(Outcome.DONE))([0.5], 3.0)
+
+
+def heat(initial=0.0):
+    laws = {"left": tb.Dirichlet(0.0), "right": tb.Dirichlet(0.0)}
+    return tb.Problem(tb.Interval(0.0, 1.0), tb.Heat(1.0), laws, initial)
+
+
+def not_finite():
+    tb.solve(heat(lambda x: jnp.log(x[0] - 0.5)), 0.1)
+
+
+def damaged(path):
+    Checkpoints(path).write(Checkpoint({}, {"a": Snapshot()}))
+    file = path / "000001.safetensors"
+    file.write_bytes(file.read_bytes()[:-1])
+    read(file)
+
+
+CASES = {
+    errors.UsageError: lambda path: clock(1.0, -1.0),
+    errors.ProblemError: lambda path: tb.Problem(tb.Disk(), tb.Heat(1.0), {}, 0.0),
+    errors.OutsideError: lambda path: outside(),
+    errors.NonFiniteError: lambda path: not_finite(),
+    errors.DivergedError: lambda path: tb.solve(heat(1.0), 5.0, dt=0.5, scheme="euler"),
+    errors.ToleranceError: lambda path: tb.solve(heat(1.0), 0.05, features=6, rtol=1e-9),
+    errors.OutputError: lambda path: RunDirectory(path / "file" / "below"),
+    errors.CheckpointError: lambda path: damaged(path),
+}
+
+
+def kinds(base=errors.TengbcError):
+    for kind in base.__subclasses__():
+        if kind.__module__.startswith("tengbc"):
+            yield kind
+            yield from kinds(kind)
+
+
+def test_every_class_has_a_case():
+    assert set(kinds()) == set(CASES)
+
+
+@pytest.mark.parametrize("kind", CASES, ids=lambda kind: kind.__name__)
+def test_it_says_what_why_and_what_to_do(kind, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(kind) as error:
+        CASES[kind](tmp_path)
+    message = str(error.value)
+    assert type(error.value) is kind
+    assert "\n" not in message and message.endswith((".", "…"))
+    assert ";" in message or "," in message
+    assert error.value.exit_code in (2, 3, 4, 5, 6)
+    if kind in (errors.DivergedError, errors.ToleranceError):
+        assert error.value.solution.times[0] == 0.0  # the state so far is there

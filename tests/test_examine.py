@@ -1,0 +1,163 @@
+"""P8: data that do not fit together are measured and said before the march; good data, silence."""
+
+import re
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import tengbc as tb
+from tengbc import estimate
+from tengbc.errors import UsageError
+from tengbc.examine import examine
+from tengbc.options import options
+from tengbc.solver import solve
+
+OPTIONS = options(t_end=1.0)
+
+
+def wave(x):
+    return jnp.sin(x[0]) + 2.0
+
+
+def slope(x, normal):
+    return jnp.cos(x[0]) * normal[0]
+
+
+KINDS = {
+    "dirichlet": lambda jump: tb.Dirichlet(lambda x: wave(x) + jump),
+    "neumann": lambda jump: lambda u, x, n, t: tb.normal_derivative(u)(x, n) - slope(x, n) - jump,
+    "robin": lambda jump: (
+        lambda u, x, n, t: u(x) + tb.normal_derivative(u)(x, n) - wave(x) - slope(x, n) - jump
+    ),
+    "nonlinear": lambda jump: lambda u, x, n, t: u(x) ** 2 - wave(x) ** 2 - jump,
+}
+
+
+def told(problem, level, **choices):
+    found = examine(problem, options(t_end=1.0, **choices), thorough=True)
+    return [finding.text for finding in found if finding.level == level]
+
+
+def interval(law):
+    """At rest, so that nothing moves apart: only the values at t = 0 count."""
+    return tb.Problem(
+        tb.Interval(0.0, 1.0),
+        lambda u, x, t: 0.0 * u(x),
+        {"left": law, "right": KINDS["dirichlet"](0.0)},
+        wave,
+    )
+
+
+@pytest.mark.parametrize("jump", [1e-8, 1e-4, 1.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_jumps_are_measured(kind, jump):
+    (said,) = told(interval(KINDS[kind](jump)), "warning")
+    found = re.search(r"miss the condition on left by (\S+) of their size .* layer", said)
+    assert found and float(found[1]) == pytest.approx(jump / (2.0 + np.sin(1.0)), rel=0.02)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_consistent_data_are_silent(kind):
+    problem = interval(KINDS[kind](0.0))
+    assert told(problem, "warning") == told(problem, "error") == told(problem, "note") == []
+
+
+@pytest.mark.parametrize("name", tb.problems.names())
+def test_the_benchmarks_are_well_stated(name):
+    problem = tb.problems.get(name)
+    assert told(problem, "warning") == told(problem, "error") == []
+
+
+def square(left, bottom=0.0):
+    laws = {"left": left, "right": 0.0, "bottom": bottom, "top": 0.0}
+    laws = {name: tb.Dirichlet(law) for name, law in laws.items()}
+    return tb.Problem(tb.Rectangle((0.0, 0.0), (1.0, 1.0)), tb.Heat(1.0), laws, 0.0)
+
+
+def test_values_that_clash_at_a_corner():
+    """Along the sides all is well at t = 0; at later times two sides ask for different values."""
+    said = told(square(lambda x, t: t * (1 - x[1])), "warning")
+    assert any("left and bottom ask for values that differ by" in text for text in said)
+    assert all("(0, 0)" in text for text in said if "ask for" in text)
+    assert not told(square(lambda x, t: t * x[1] * (1 - x[1])), "warning")
+
+
+def flow(data):
+    return tb.Problem(
+        tb.Interval(0.0, 1.0),
+        tb.Transport([1.0]),
+        {"left": tb.Dirichlet(lambda x, t: jnp.sin(-t)), "right": tb.Dirichlet(data)},
+        lambda x: jnp.sin(x[0]),
+    )
+
+
+def test_data_at_the_outflow():
+    (note,) = told(flow(lambda x, t: jnp.sin(x[0] - t)), "note")
+    assert note == "the flow leaves through right, so its data is redundant (and agrees at t = 0)."
+    assert any(
+        "leaves through right" in text and "contradicts" in text
+        for text in told(flow(lambda x, t: jnp.sin(x[0] + t)), "warning")
+    )
+
+
+class InsideOut(tb.Disk):
+    """A disk whose normals point inwards."""
+
+    def _faces(self, segment):
+        from dataclasses import replace
+
+        def turned(place):
+            return lambda s: (place(s)[0], -place(s)[1])
+
+        return tuple(replace(face, place=turned(face.place)) for face in super()._faces(segment))
+
+
+def test_normals_that_point_inwards():
+    problem = tb.Problem(InsideOut(), tb.Heat(1.0), {"circle": tb.Neumann(0.0)}, 1.0)
+    (said,) = told(problem, "error")
+    assert "The normal of circle" in said and "not the outward unit normal" in said
+
+
+def test_values_that_are_not_finite():
+    problem = tb.Problem(
+        tb.Disk(), tb.Heat(1.0), {"circle": tb.Dirichlet(0.0)}, lambda x: jnp.log(x[0])
+    )
+    assert told(problem, "error")[0].startswith("The initial condition is not finite at t = 0")
+    problem = tb.Problem(
+        tb.Disk(), tb.Heat(1.0), {"circle": tb.Dirichlet(lambda x: jnp.log(x[0]))}, 0.0
+    )
+    assert told(problem, "error")[0].startswith("The condition on circle is not finite at t = 0")
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"features": 100_000},
+        {"features": 500, "interior_points": 10_000_000},
+        {"preset": "paper", "per_axis": 10_000},
+        {"preset": "paper", "interior_points": 10_000_000, "subset": 5000},
+        {"preset": "paper", "widths": (100_000, 100_000)},
+    ],
+)
+def test_more_than_the_machine_has(choices, monkeypatch):
+    monkeypatch.setattr(estimate, "machine_memory", lambda: 32.0 * estimate.GIGABYTE)
+    problem = interval(KINDS["dirichlet"](0.0))
+    expected = choices.get("per_axis") and pytest.raises(UsageError, match="per_axis")
+    with expected or pytest.raises(
+        UsageError, match=r"GB of memory.*this machine has 32 GB; lower"
+    ):
+        estimate.check_memory(options(**choices), dim=2)
+    if "per_axis" not in choices:  # one-dimensional, 10,000 points are few
+        with pytest.raises(UsageError, match="would need about"):
+            solve(problem, 1.0, **choices)
+
+
+def test_usual_sizes_fit_into_eight_gigabytes():
+    for choices in (
+        {},
+        {"features": 1400},
+        {"preset": "paper"},
+        {"preset": "paper", "per_axis": 128},
+    ):
+        assert estimate.memory(options(**choices)) < 8 * estimate.GIGABYTE
