@@ -1,0 +1,286 @@
+"""How the network's parameters move: the deformation towards its monitor, the head by the equation.
+
+In coordinates y that run through [0, 2π)ᵈ, X(y) = y + ∇φ(y) in units of the box over 2π,
+J = I + D²φ, and ∇_x = J⁻¹∇_y. At fixed y the equation reads u_t = L(u) + Ẋ·∇_x u, so nothing is
+ever interpolated: points, features and head march together. Since the waves are orthogonal on the
+lattice in y, the head's least-squares problem is one Fourier transform.
+
+The deformation relaxes towards equidistribution, m·det J = constant, by the parabolic Monge–Ampère
+equation φ_t = r(1 − ∇²)⁻¹(m·det J)^{1/d} (Budd & Williams 2009). Its monitor is smoothed twice,
+m = exp(S ½log(1 + α S|∇u|²)): the first S carries points to both sides of a front, the second,
+taken of the logarithm, leaves no corner where the front ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Complex, Float
+
+from tengbc.fourier import Derivatives, Lattice, local_rates, needed_derivatives
+from tengbc.problem import Problem
+
+LIMIT = 2.3
+"""|λ|Δt that RK4 bears, with some room (2.78 on the real axis, 2.83 on the imaginary)."""
+
+
+@dataclass(frozen=True)
+class Bend:
+    """How strongly space is bent: α, the lengths of both smoothings in cells, the rate r.
+
+    Measured on Burgers (docs/burgers.md): α between 3 and 30 and smoothing over 2 to 3 cells do
+    about equally well; without the second smoothing the error at t = 3 is 30 times larger.
+    """
+
+    strength: float = 10.0
+    cells: float = 2.5
+    rate: float = 25.0
+
+
+class Rates:
+    """d/dt of (û, φ) for a problem on a lattice; everything compiled, in float64."""
+
+    def __init__(self, problem: Problem, lattice: Lattice, bend: Bend):
+        self.problem, self.lattice, self.bend = problem, lattice, bend
+        dim = lattice.dim
+        self.needed = needed_derivatives(problem.equation, dim, problem.shape)
+        self._law = local_rates(problem.equation)
+        self._unit = np.array(lattice.lengths).reshape(-1, *[1] * dim) / (2 * np.pi)
+        self._numbers = lattice.numbers
+        self._nodes = np.stack(
+            np.meshgrid(*[2 * np.pi * np.arange(n) / n for n in lattice.shape], indexing="ij")
+        )
+        squared = np.sum(lattice.numbers**2, axis=0)
+        cell = np.array([2 * np.pi / n for n in lattice.shape]).reshape(-1, *[1] * dim)
+        self._smooth = np.exp(-0.5 * bend.cells**2 * np.sum((lattice.numbers * cell) ** 2, axis=0))
+        self._relax = 2 * bend.rate * lattice.kept / (1 + squared)
+        self._relax.flat[0] = 0.0
+
+    # Transforms of arrays (…, n₁, …, n_d).
+
+    def forward(self, u: Float[Array, "..."]) -> Complex[Array, "..."]:
+        """The dealiased spectrum of a field."""
+        return jnp.fft.rfftn(u, axes=self.lattice.axes) * self.lattice.kept
+
+    def backward(self, modes: Complex[Array, "..."]) -> Float[Array, "..."]:
+        """The field of a spectrum."""
+        return jnp.fft.irfftn(modes, s=self.lattice.shape, axes=self.lattice.axes)
+
+    def _slopes(self, modes: Complex[Array, "..."]) -> Float[Array, "d ..."]:
+        """∇_y of a field with leading axes."""
+        return self.backward(
+            jnp.stack([1j * k * modes for k in self._numbers])  # type: ignore[attr-defined]
+        )
+
+    # Geometry.
+
+    def _jacobian(self, potential) -> tuple[list[list[Array]], Array]:
+        """J⁻¹ as a table of fields, and det J."""
+        k, dim = self._numbers, self.lattice.dim
+        pairs = [(i, j) for i in range(dim) for j in range(i, dim)]
+        second = self.backward(jnp.stack([-k[i] * k[j] * potential for i, j in pairs]))
+        table = dict(zip(pairs, second, strict=True))
+        entry = lambda i, j: table[min(i, j), max(i, j)] + (1.0 if i == j else 0.0)
+        return inverse([[entry(i, j) for j in range(dim)] for i in range(dim)])
+
+    def _places(self, potential) -> Float[Array, "d ..."]:
+        """The points x of the lattice in y, wrapped into the box."""
+        lower = np.array(self.lattice.lower).reshape(self._unit.shape)
+        moved = jnp.mod(self._nodes + self._slopes(potential), 2 * np.pi)
+        return lower + self._unit * moved
+
+    def _gradient(self, modes, inverted) -> list[Array]:
+        """∇_x u in units of the box over 2π, each (m, …)."""
+        slopes, axes = self._slopes(modes), range(self.lattice.dim)
+        return [sum((inverted[i][j] * slopes[j] for j in axes), start=0.0) for i in axes]  # type: ignore[misc]
+
+    def _pull(self, gradient: list[Array], determinant: Array, scale) -> Complex[Array, "..."]:
+        """φ_t: where a cell holds more than its share of the monitor, it shrinks."""
+        steep = sum(jnp.sum(g * g, axis=0) for g in gradient) / scale**2
+        steep = jnp.maximum(self._smoothed(steep), 0.0)
+        monitor = jnp.exp(self._smoothed(0.5 * jnp.log1p(self.bend.strength * steep)))
+        share = (monitor * jnp.abs(determinant)) ** (1 / self.lattice.dim)
+        return self._relax * self.forward(share / jnp.mean(share))
+
+    def _smoothed(self, field: Float[Array, "..."]) -> Float[Array, "..."]:
+        return jnp.fft.irfftn(
+            self._smooth * jnp.fft.rfftn(field, axes=self.lattice.axes),
+            s=self.lattice.shape,
+            axes=self.lattice.axes,
+        )
+
+    # The equation.
+
+    def _curvature(self, gradient: list[Array], inverted, determinant) -> Array:
+        """Second derivatives as the equation wants them: (d, d, m, …)."""
+        dim, axes, unit = self.lattice.dim, range(self.lattice.dim), self._unit
+        if self.needed == Derivatives.LAPLACIAN:
+            # ∇²u = Σ ∂_{y_j}(det J · J⁻¹_{ji} ∂_{x_i}u) / det J: two transforms fewer than D²u.
+            flux = [
+                determinant * sum(inverted[j][i] * gradient[i] / unit[i] ** 2 for i in axes)
+                for j in axes
+            ]
+            modes = sum(1j * k * self.forward(f) for k, f in zip(self._numbers, flux, strict=True))
+            laplacian = self.backward(modes) / determinant
+            return jnp.eye(dim).reshape(dim, dim, *[1] * laplacian.ndim) * laplacian / dim
+        if self.needed == Derivatives.HESSIAN:
+            inner = [self._gradient(self.forward(g), inverted) for g in gradient]
+            return jnp.stack(
+                [jnp.stack([inner[i][j] / (unit[i] * unit[j]) for j in axes]) for i in axes]
+            )
+        return jnp.zeros((dim, dim, *gradient[0].shape))
+
+    @partial(jax.jit, static_argnums=0)
+    def __call__(self, modes, potential, t, scale):
+        """(dû/dt, dφ/dt)."""
+        dim, shape, points = self.lattice.dim, self.problem.shape, self.lattice.size
+        inverted, determinant = self._jacobian(potential)
+        gradient = self._gradient(modes, inverted)
+        pull = self._pull(gradient, determinant, scale)
+        velocity = self._slopes(pull)
+        u = self.backward(modes)
+        slope = jnp.stack([g / unit for g, unit in zip(gradient, self._unit, strict=True)])
+        curvature = self._curvature(gradient, inverted, determinant)
+        rate = self._law(
+            u.reshape(-1, points).T.reshape(points, *shape),
+            jnp.moveaxis(slope.reshape(dim, -1, points), (2, 1, 0), (0, 1, 2)).reshape(
+                points, *shape, dim
+            ),
+            jnp.moveaxis(
+                curvature.reshape(dim, dim, -1, points), (3, 2, 0, 1), (0, 1, 2, 3)
+            ).reshape(points, *shape, dim, dim),
+            self._places(potential).reshape(dim, points).T,
+            t,
+        )
+        moved = jnp.reshape(jnp.reshape(jnp.asarray(rate), (points, -1)).T, u.shape)
+        moved = moved + sum(v * g for v, g in zip(velocity, gradient, strict=True))
+        return self.forward(moved), pull
+
+    def step(self, modes, potential, t, dt, scale):
+        """One step of the classical RK4; its four stages share one compiled program."""
+        first = self(modes, potential, t, scale)
+        second = self(*_moved(modes, potential, dt / 2, *first), t + dt / 2, scale)
+        third = self(*_moved(modes, potential, dt / 2, *second), t + dt / 2, scale)
+        fourth = self(*_moved(modes, potential, dt, *third), t + dt, scale)
+        return _combined(modes, potential, dt, first, second, third, fourth)
+
+    # The start, and what a step size depends on.
+
+    @partial(jax.jit, static_argnums=0)
+    def initial(self, potential):
+        """û of the initial values at the bent points: the head's exact fit."""
+        points, dim = self.lattice.size, self.lattice.dim
+        places = self._places(potential).reshape(dim, points).T
+        values = jax.vmap(self.problem.initial_function)(places).reshape(points, -1).T
+        return self.forward(jnp.asarray(values, float).reshape(-1, *self.lattice.shape))
+
+    @partial(jax.jit, static_argnums=0)
+    def relaxed(self, potential, scale):
+        """The deformation drawn a little nearer to what the initial values want."""
+
+        def once(_, potential):
+            inverted, determinant = self._jacobian(potential)
+            gradient = self._gradient(self.initial(potential), inverted)
+            return potential + 0.2 / self.bend.rate * self._pull(gradient, determinant, scale)
+
+        return jax.lax.fori_loop(0, 20, once, potential)
+
+    @partial(jax.jit, static_argnums=0)
+    def fastest(self, modes, potential, t, scale):
+        """The fastest rate |λ| of the linearised law on the waves that are kept.
+
+        The law's dependence on u, ∇u and ∇²u is measured by its own derivatives at each point.
+        """
+        dim, shape, points = self.lattice.dim, self.problem.shape, self.lattice.size
+        inverted, determinant = self._jacobian(potential)
+        gradient = self._gradient(modes, inverted)
+        velocity = self._slopes(self._pull(gradient, determinant, scale))
+        u = self.backward(modes).reshape(-1, points).T.reshape(points, *shape)
+        slope = jnp.stack([g / unit for g, unit in zip(gradient, self._unit, strict=True)])
+        slope = jnp.moveaxis(slope.reshape(dim, -1, points), (2, 1, 0), (0, 1, 2))
+        slope = slope.reshape(points, *shape, dim)
+        bend = jnp.zeros((points, *shape, dim, dim))
+        places = self._places(potential).reshape(dim, points).T
+        law = lambda *a: self._law(*a, places, t)
+        tangents = self._tangents(u)
+        felt = jax.vmap(lambda *v: jax.jvp(law, (u, slope, bend), v)[1])(*tangents)
+        own, along, across = jnp.abs(felt[0]), felt[1 : 1 + dim], jnp.abs(felt[1 + dim :])
+        worst = lambda a: jnp.max(a.reshape(points, -1), axis=1)
+        most = [n / 3 for n in self.lattice.shape]
+        # How far a wave in y reaches in x: |J⁻¹k| along each axis, k at the corner of the spectrum.
+        reach = [
+            sum(jnp.abs(inverted[i][j]).ravel() * most[j] for j in range(dim)) for i in range(dim)
+        ]
+        wave = [r / float(unit.ravel()[0]) for r, unit in zip(reach, self._unit, strict=True)]
+        drift = jnp.zeros(points)
+        for j in range(dim):
+            speed = sum(
+                inverted[j][i].ravel()[:, None]
+                * (
+                    velocity[i].reshape(points, 1)
+                    + along[i].reshape(points, -1) / float(self._unit[i].ravel()[0])
+                )
+                for i in range(dim)
+            )
+            drift = drift + most[j] * worst(jnp.abs(speed))
+        pairs = [(i, j) for i in range(dim) for j in range(dim) if i == j or len(across) > 1]
+        diffusion = sum(
+            worst(across[min(n, len(across) - 1)]) * wave[i] * wave[j]
+            for n, (i, j) in enumerate(pairs)
+        )
+        share = self.bend.rate * jnp.max(jnp.stack([jnp.abs(inverted[i][i]) for i in range(dim)]))
+        return jnp.max(jnp.hypot(diffusion + worst(own), drift)), share * dim
+
+    def _tangents(self, u: Array) -> tuple[Array, Array, Array]:
+        """Directions in (u, ∇u, D²u): u alone, each ∂ᵢu, then ∇²u or all of D²u."""
+        dim, ones = self.lattice.dim, jnp.ones_like(u)
+        if self.needed == Derivatives.HESSIAN:
+            bends = [np.outer(a, b) for a in np.eye(dim) for b in np.eye(dim)]
+        else:
+            bends = [np.eye(dim) / dim]
+        count = 1 + dim + len(bends)
+        value, slope, bend = np.zeros(count), np.zeros((count, dim)), np.zeros((count, dim, dim))
+        value[0], slope[1 : 1 + dim], bend[1 + dim :] = 1.0, np.eye(dim), bends
+        spread = lambda a: jax.vmap(lambda v: ones[(..., *[None] * v.ndim)] * v)(jnp.asarray(a))
+        return spread(value), spread(slope), spread(bend)
+
+    @partial(jax.jit, static_argnums=0)
+    def health(self, modes, potential):
+        """The smallest and largest stretch of a cell, det J at its smallest, and the range of u."""
+        inverted, determinant = self._jacobian(potential)
+        u = self.backward(modes)
+        largest = sum(jnp.abs(inverted[i][i]) for i in range(self.lattice.dim))
+        return jnp.max(largest), jnp.min(determinant), jnp.max(u) - jnp.min(u)
+
+
+@jax.jit
+def _moved(modes, potential, dt, modes_rate, potential_rate):
+    return modes + dt * modes_rate, potential + dt * potential_rate
+
+
+@jax.jit
+def _combined(modes, potential, dt, *stages):
+    total = jax.tree.map(lambda a, b, c, d: a + 2 * (b + c) + d, *stages)
+    return _moved(modes, potential, dt / 6, *total)
+
+
+def inverse(table: list[list[Array]]) -> tuple[list[list[Array]], Array]:
+    """The inverse of a symmetric table of fields, and its determinant, in closed form (d ≤ 3)."""
+    if len(table) == 1:
+        return [[1 / table[0][0]]], table[0][0]
+    if len(table) == 2:
+        (a, b), (_, c) = table
+        determinant = a * c - b * b
+        off = -b / determinant
+        return [[c / determinant, off], [off, a / determinant]], determinant
+    (a, b, c), (_, d, e), (_, _, f) = table
+    aa, ab, ac = d * f - e * e, c * e - b * f, b * e - c * d
+    bb, bc, cc = a * f - c * c, b * c - a * e, a * d - b * b
+    determinant = a * aa + b * ab + c * ac
+    adjugate = [[aa, ab, ac], [ab, bb, bc], [ac, bc, cc]]
+    return [[entry / determinant for entry in row] for row in adjugate], determinant
