@@ -4,8 +4,3 @@ u(x) = Σ_k û_k exp(i k·y) with x = y + ∇φ(y). Its parameters are the poten
 too (the body), and û (the linear head). Both move at once: φ so that equal cells in y hold equal
 parts of a monitor of |∇u|, û so that the equation holds.
 """
-
-from tengbc.deformation.march import Marched as Marched
-from tengbc.deformation.march import march_deformed as march_deformed
-from tengbc.deformation.rates import Bend as Bend
-from tengbc.deformation.rates import Rates as Rates

@@ -25,21 +25,24 @@ from jaxtyping import Complex, Float
 from tengbc.fourier import Derivatives, Lattice, local_rates, needed_derivatives
 from tengbc.problem import Problem
 
+FINE = 256
+"""Points per axis from which on the smoothing shrinks with the cells."""
+RELAXATION = 0.8
+"""How far an iteration at the start goes, in units of the deformation's shortest time."""
 LIMIT = 2.3
 """|λ|Δt that RK4 bears, with some room (2.78 on the real axis, 2.83 on the imaginary)."""
 
 
 @dataclass(frozen=True)
 class Bend:
-    """How strongly space is bent: α, the lengths of both smoothings in cells, the rate r.
+    """How strongly space is bent: α and the length of both smoothings.
 
-    Measured on Burgers (docs/burgers.md): α between 3 and 30 and smoothing over 2 to 3 cells do
-    about equally well; without the second smoothing the error at t = 3 is 30 times larger.
+    Lengths are in units of the box over 2π; on fine lattices, which steeper fronts have called for,
+    the smoothing shrinks with the cells. Measured on Burgers (docs/burgers.md).
     """
 
     strength: float = 10.0
-    cells: float = 2.5
-    rate: float = 25.0
+    length: float = 0.1
 
 
 class Rates:
@@ -56,9 +59,9 @@ class Rates:
             np.meshgrid(*[2 * np.pi * np.arange(n) / n for n in lattice.shape], indexing="ij")
         )
         squared = np.sum(lattice.numbers**2, axis=0)
-        cell = np.array([2 * np.pi / n for n in lattice.shape]).reshape(-1, *[1] * dim)
-        self._smooth = np.exp(-0.5 * bend.cells**2 * np.sum((lattice.numbers * cell) ** 2, axis=0))
-        self._relax = 2 * bend.rate * lattice.kept / (1 + squared)
+        length = bend.length * min(1.0, FINE / max(lattice.shape))
+        self._smooth = np.exp(-0.5 * length**2 * squared)
+        self._relax = lattice.kept / (1 + squared)
         self._relax.flat[0] = 0.0
 
     # Transforms of arrays (…, n₁, …, n_d).
@@ -73,9 +76,7 @@ class Rates:
 
     def _slopes(self, modes: Complex[Array, "..."]) -> Float[Array, "d ..."]:
         """∇_y of a field with leading axes."""
-        return self.backward(
-            jnp.stack([1j * k * modes for k in self._numbers])  # type: ignore[attr-defined]
-        )
+        return self.backward(jnp.stack([1j * k * modes for k in self._numbers]))
 
     # Geometry.
 
@@ -92,20 +93,31 @@ class Rates:
         """The points x of the lattice in y, wrapped into the box."""
         lower = np.array(self.lattice.lower).reshape(self._unit.shape)
         moved = jnp.mod(self._nodes + self._slopes(potential), 2 * np.pi)
-        return lower + self._unit * moved
+        return jnp.asarray(lower + self._unit * moved)
 
     def _gradient(self, modes, inverted) -> list[Array]:
         """∇_x u in units of the box over 2π, each (m, …)."""
         slopes, axes = self._slopes(modes), range(self.lattice.dim)
-        return [sum((inverted[i][j] * slopes[j] for j in axes), start=0.0) for i in axes]  # type: ignore[misc]
+        return [
+            jnp.sum(jnp.stack([inverted[i][j] * slopes[j] for j in axes]), axis=0) for i in axes
+        ]
 
-    def _pull(self, gradient: list[Array], determinant: Array, scale) -> Complex[Array, "..."]:
-        """φ_t: where a cell holds more than its share of the monitor, it shrinks."""
-        steep = sum(jnp.sum(g * g, axis=0) for g in gradient) / scale**2
+    def _pull(
+        self, gradient: list[Array], inverted: list[list[Array]], determinant: Array, control
+    ) -> tuple[Complex[Array, "..."], Array]:
+        """φ_t: where a cell holds more than its share of the monitor, it shrinks; and how fast.
+
+        (m·det J)^{1/d} changes by tr(J⁻¹D²φ)/d of itself, which makes the fastest rate.
+        """
+        (scale, rate), dim = control, self.lattice.dim
+        steep = jnp.sum(jnp.stack([g * g for g in gradient]), axis=(0, 1)) / scale**2
         steep = jnp.maximum(self._smoothed(steep), 0.0)
         monitor = jnp.exp(self._smoothed(0.5 * jnp.log1p(self.bend.strength * steep)))
-        share = (monitor * jnp.abs(determinant)) ** (1 / self.lattice.dim)
-        return self._relax * self.forward(share / jnp.mean(share))
+        share = (monitor * jnp.abs(determinant)) ** (1 / dim)
+        share = share / jnp.mean(share)
+        stretch = jnp.stack([inverted[i][i] for i in range(dim)]).sum(axis=0)
+        fastest = 2 * rate / dim * jnp.max(share * stretch)
+        return 2 * rate * self._relax * self.forward(share), fastest
 
     def _smoothed(self, field: Float[Array, "..."]) -> Float[Array, "..."]:
         return jnp.fft.irfftn(
@@ -125,7 +137,7 @@ class Rates:
                 determinant * sum(inverted[j][i] * gradient[i] / unit[i] ** 2 for i in axes)
                 for j in axes
             ]
-            modes = sum(1j * k * self.forward(f) for k, f in zip(self._numbers, flux, strict=True))
+            modes = jnp.sum(1j * self._numbers[:, None] * self.forward(jnp.stack(flux)), axis=0)
             laplacian = self.backward(modes) / determinant
             return jnp.eye(dim).reshape(dim, dim, *[1] * laplacian.ndim) * laplacian / dim
         if self.needed == Derivatives.HESSIAN:
@@ -136,12 +148,12 @@ class Rates:
         return jnp.zeros((dim, dim, *gradient[0].shape))
 
     @partial(jax.jit, static_argnums=0)
-    def __call__(self, modes, potential, t, scale):
+    def __call__(self, modes, potential, t, control):
         """(dû/dt, dφ/dt)."""
         dim, shape, points = self.lattice.dim, self.problem.shape, self.lattice.size
         inverted, determinant = self._jacobian(potential)
         gradient = self._gradient(modes, inverted)
-        pull = self._pull(gradient, determinant, scale)
+        pull, _ = self._pull(gradient, inverted, determinant, control)
         velocity = self._slopes(pull)
         u = self.backward(modes)
         slope = jnp.stack([g / unit for g, unit in zip(gradient, self._unit, strict=True)])
@@ -161,12 +173,12 @@ class Rates:
         moved = moved + sum(v * g for v, g in zip(velocity, gradient, strict=True))
         return self.forward(moved), pull
 
-    def step(self, modes, potential, t, dt, scale):
+    def step(self, modes, potential, t, dt, control):
         """One step of the classical RK4; its four stages share one compiled program."""
-        first = self(modes, potential, t, scale)
-        second = self(*_moved(modes, potential, dt / 2, *first), t + dt / 2, scale)
-        third = self(*_moved(modes, potential, dt / 2, *second), t + dt / 2, scale)
-        fourth = self(*_moved(modes, potential, dt, *third), t + dt, scale)
+        first = self(modes, potential, t, control)
+        second = self(*_moved(modes, potential, dt / 2, *first), t + dt / 2, control)
+        third = self(*_moved(modes, potential, dt / 2, *second), t + dt / 2, control)
+        fourth = self(*_moved(modes, potential, dt, *third), t + dt, control)
         return _combined(modes, potential, dt, first, second, third, fourth)
 
     # The start, and what a step size depends on.
@@ -180,18 +192,19 @@ class Rates:
         return self.forward(jnp.asarray(values, float).reshape(-1, *self.lattice.shape))
 
     @partial(jax.jit, static_argnums=0)
-    def relaxed(self, potential, scale):
+    def relaxed(self, potential, control):
         """The deformation drawn a little nearer to what the initial values want."""
 
         def once(_, potential):
             inverted, determinant = self._jacobian(potential)
             gradient = self._gradient(self.initial(potential), inverted)
-            return potential + 0.2 / self.bend.rate * self._pull(gradient, determinant, scale)
+            pull, fastest = self._pull(gradient, inverted, determinant, control)
+            return potential + RELAXATION / fastest * pull
 
         return jax.lax.fori_loop(0, 20, once, potential)
 
     @partial(jax.jit, static_argnums=0)
-    def fastest(self, modes, potential, t, scale):
+    def fastest(self, modes, potential, t, control):
         """The fastest rate |λ| of the linearised law on the waves that are kept.
 
         The law's dependence on u, ∇u and ∇²u is measured by its own derivatives at each point.
@@ -199,7 +212,8 @@ class Rates:
         dim, shape, points = self.lattice.dim, self.problem.shape, self.lattice.size
         inverted, determinant = self._jacobian(potential)
         gradient = self._gradient(modes, inverted)
-        velocity = self._slopes(self._pull(gradient, determinant, scale))
+        pull, relaxing = self._pull(gradient, inverted, determinant, control)
+        velocity = self._slopes(pull)
         u = self.backward(modes).reshape(-1, points).T.reshape(points, *shape)
         slope = jnp.stack([g / unit for g, unit in zip(gradient, self._unit, strict=True)])
         slope = jnp.moveaxis(slope.reshape(dim, -1, points), (2, 1, 0), (0, 1, 2))
@@ -233,8 +247,7 @@ class Rates:
             worst(across[min(n, len(across) - 1)]) * wave[i] * wave[j]
             for n, (i, j) in enumerate(pairs)
         )
-        share = self.bend.rate * jnp.max(jnp.stack([jnp.abs(inverted[i][i]) for i in range(dim)]))
-        return jnp.max(jnp.hypot(diffusion + worst(own), drift)), share * dim
+        return jnp.max(jnp.hypot(diffusion + worst(own), drift)), relaxing
 
     def _tangents(self, u: Array) -> tuple[Array, Array, Array]:
         """Directions in (u, ∇u, D²u): u alone, each ∂ᵢu, then ∇²u or all of D²u."""

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jaxtyping import Float, Int
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from tengbc.errors import UsageError
 from tengbc.fourier.interpolation import Interpolation
@@ -60,13 +60,13 @@ class DeformedWaves(AbstractBody):
         return 0
 
     def trace(self, x: Point, taps: Float[Array, " s"]):
+        return self.layout()
+
+    def layout(self) -> tuple[Int[np.ndarray, " p"], Int[np.ndarray, " p"]]:
         raise UsageError(
             "The Jacobian of deformed waves is not made of products; march them with the preset "
             "'fast', which moves all their parameters by one equation."
         )
-
-    def layout(self) -> tuple[Int[np.ndarray, " p"], Int[np.ndarray, " p"]]:
-        return self.trace(np.zeros(self.dim), np.zeros(0))
 
     # One point, as JAX code: differentiable in x.
 
@@ -120,27 +120,27 @@ class DeformedWaves(AbstractBody):
     # Many points at once, by fast transforms.
 
     def combine(
-        self, weight: Float[np.ndarray, "m n"], x: Float[np.ndarray, "n d"]
-    ) -> Float[np.ndarray, "n m"]:
-        """Σ weight·features at many points, without ever forming the features."""
+        self, weight: Float[np.ndarray, "m n"], x: Float[np.ndarray, "n d"], slopes: bool = False
+    ) -> Float[np.ndarray, "n m ..."]:
+        """Σ weight·features at many points, or its gradient, without ever forming the features."""
         lattice = Lattice((0.0,) * self.dim, (2 * np.pi,) * self.dim, lattice_shape(self.reach))
-        tables = np.concatenate([np.asarray(self.potential)[None], _tables(weight, self)])
+        tables = np.asarray(weight).reshape(-1, *self.potential.shape)
         modes = np.stack([to_modes(table, lattice) for table in tables])
-        y = _inverse_map(lattice, modes[0], self._placed(x))
-        return Interpolation(lattice, y)(modes[1:]).T
-
-    def _placed(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
-        scaled = (x - np.array(self.lower)) * (2 * np.pi / np.array(self.lengths))
-        return np.mod(scaled, 2 * np.pi)
+        unit = np.array(self.lengths) / (2 * np.pi)
+        potential = to_modes(np.asarray(self.potential), lattice)
+        scaled = _wrapped((x - np.array(self.lower)) / unit)
+        y, jacobian = _inverse_map(lattice, potential, scaled)
+        at = Interpolation(lattice, y)
+        if not slopes:
+            return at(modes).T
+        along = np.stack([at(1j * k * modes) for k in lattice.numbers], axis=-1)  # (m, n, d)
+        bent = np.linalg.solve(jacobian, np.moveaxis(along, 0, 2))  # J is symmetric
+        return np.swapaxes(bent, 1, 2) / unit
 
 
 def lattice_shape(reach: tuple[int, ...]) -> tuple[int, ...]:
     """Points per axis whose dealiased waves are those up to the reach."""
     return tuple(2 * math.ceil((3 * r + 1) / 2) for r in reach)
-
-
-def _tables(weight: Float[np.ndarray, "m n"], body: DeformedWaves) -> Float[np.ndarray, "m 2 ..."]:
-    return np.asarray(weight).reshape(-1, *body.potential.shape)
 
 
 def to_modes(table: Float[np.ndarray, "2 ..."], lattice: Lattice) -> np.ndarray:
@@ -166,19 +166,26 @@ def to_table(modes: np.ndarray, lattice: Lattice, reach: tuple[int, ...]) -> np.
     return table
 
 
+def _wrapped(x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+    """x mod 2π, where rounding just below 0 gives 0 rather than 2π."""
+    wrapped = np.mod(x, 2 * np.pi)
+    return np.where(wrapped >= 2 * np.pi, 0.0, wrapped)
+
+
 def _inverse_map(
     lattice: Lattice, potential: np.ndarray, x: Float[np.ndarray, "n d"]
-) -> Float[np.ndarray, "n d"]:
-    """y with y + ∇φ(y) = x: Newton's method from the nearest lattice point."""
+) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "n d d"]]:
+    """y with y + ∇φ(y) = x, and I + D²φ there: Newton's method from the nearest lattice point."""
     k, dim = lattice.numbers, lattice.dim
     pairs = [(i, j) for i in range(dim) for j in range(i, dim)]
     slopes = [1j * k[i] * potential for i in range(dim)]
     fields = np.stack([*slopes, *(-k[i] * k[j] * potential for i, j in pairs)])
     nodes = lattice.points.reshape(dim, -1).T
     shift = lattice.backward(fields[:dim]).reshape(dim, -1).T
-    tree = cKDTree(np.mod(nodes + shift, 2 * np.pi), boxsize=2 * np.pi)
+    tree = KDTree(_wrapped(nodes + shift), boxsize=2 * np.pi)
     y = nodes[tree.query(x)[1]].copy()
     active = np.arange(len(x))
+    whole = np.zeros((len(x), dim, dim))
     for _ in range(ITERATIONS):
         values = Interpolation(lattice, y[active])(fields)
         missing = x[active] - y[active] - values[:dim].T
@@ -186,10 +193,11 @@ def _inverse_map(
         jacobian = np.zeros((len(active), dim, dim))
         for (i, j), value in zip(pairs, values[dim:], strict=True):
             jacobian[:, i, j] = jacobian[:, j, i] = value + (i == j)
+        whole[active] = jacobian
         step = np.linalg.solve(jacobian, missing[:, :, None])[:, :, 0]
         length = np.linalg.norm(step, axis=1, keepdims=True)
         y[active] += step / np.maximum(1.0, length / LONGEST)
         active = active[length[:, 0] > 1e-9]  # Newton's next error is the square of this step
         if not len(active):
             break
-    return y
+    return y, whole

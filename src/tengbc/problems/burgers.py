@@ -28,4 +28,5 @@ def build() -> Problem:
         name="burgers",
         t_end=4.0,
         reference=load(),
+        rtol=1e-5,
     )

@@ -17,7 +17,7 @@ from jaxtyping import Float
 from tengbc.coefficient import CoefficientLike
 from tengbc.errors import OutsideError, UsageError
 from tengbc.fields import gradient as gradient_of
-from tengbc.networks import AbstractBody, Parameters
+from tengbc.networks import AbstractBody, DeformedWaves, Parameters
 from tengbc.pointwise import as_points
 from tengbc.problem import Problem
 from tengbc.solver.outcome import Result
@@ -74,7 +74,7 @@ class Solution:
         inside = self._inside(points, outside)
         checked = [self._checked_time(t) for t in times]
         result = np.full((len(checked), len(points), *self.problem.shape), np.nan)
-        if self.frozen:
+        if self.frozen and not self.deformed:
             result[:, inside] = self._with_frozen_body(points[inside], checked)
         else:
             for row, t in zip(result, checked, strict=True):
@@ -151,6 +151,11 @@ class Solution:
         return save(self, path)
 
     @cached_property
+    def deformed(self) -> bool:
+        """Whether the features are waves in coordinates that move with the solution."""
+        return isinstance(self.parameters.network(self.thetas[0]).body, DeformedWaves)
+
+    @cached_property
     def frozen(self) -> bool:
         """Whether all stored networks share one body, so that only their heads differ."""
         bodies = self.thetas[:, : self.parameters.head.start]
@@ -172,6 +177,8 @@ class Solution:
     def _states(self, t: float) -> list[tuple[float, Array]]:
         """Weights and parameters whose fields add up to u at time t."""
         nodes, weights = self._nodes(self._checked_time(t))
+        if self.deformed:  # smooth in time where coordinates follow the front, which u(x) is not
+            return [(1.0, weights @ self.thetas[nodes])]
         if not self.frozen:
             return list(zip(weights.tolist(), self.thetas[nodes], strict=True))
         theta = self.thetas[0].copy()
@@ -212,6 +219,14 @@ class Solution:
 
     def _interpolated(self, x: Float[Array, "n d"], t: float, what: str = "_values") -> Array:
         """u, or with "_slopes" ∇u: both are linear in u, so they are interpolated like it."""
+        if self.deformed:
+            [(_, theta)] = self._states(t)
+            with jax.enable_x64(True):
+                network = self.parameters.network(theta)
+            assert isinstance(network.body, DeformedWaves)
+            weight = np.asarray(network.head.weight)
+            values = network.body.combine(weight, x, slopes=what == "_slopes")
+            return values.reshape(len(x), *self.problem.shape, *values.shape[2:])
         # Only few sizes are compiled: points are padded to a power of two, at least 256.
         size = max(256, 1 << max(len(x) - 1, 0).bit_length())
         padded = np.concatenate([x, np.repeat(x[-1:], size - len(x), axis=0)]) if len(x) else x

@@ -8,15 +8,21 @@ from collections.abc import Sequence
 from tengbc.errors import ToleranceError, UsageError
 from tengbc.estimate import check_memory
 from tengbc.journal import NO_JOURNAL, Journal
-from tengbc.options import options
+from tengbc.options import Options, options
 from tengbc.problem import Problem
+from tengbc.solver.deformed import deformable, solve_deformed
 from tengbc.solver.fast import solve_fast
 from tengbc.solver.march import Callback
 from tengbc.solver.paper import solve_paper
 from tengbc.solver.plan import Report
 from tengbc.solver.solution import Solution
 
-_PRESETS = {"fast": solve_fast, "paper": solve_paper}
+
+def _solver(problem: Problem, checked: Options):
+    """The solver of a preset; `fast` has two, and what moves decides."""
+    if checked.preset == "paper":
+        return solve_paper
+    return solve_deformed if deformable(problem, checked) else solve_fast
 
 
 def solve(
@@ -47,7 +53,9 @@ def solve(
     if checked.t_end is None:
         raise UsageError("t_end is missing and the problem has none of its own; pass t_end=….")
     check_memory(checked, problem.domain.dim, problem.components or 1)
-    solution = _PRESETS[checked.preset](problem, checked, checked.t_end, report, callbacks, journal)
+    solution = _solver(problem, checked)(
+        problem, checked, checked.t_end, report, callbacks, journal
+    )
     error = solution.result.error()
     if throw and error is not None:
         if isinstance(error, ToleranceError) and rtol is None:
