@@ -2,8 +2,8 @@
 
 Two solutions are computed: a rehearsal with fewer waves and larger steps, then the answer. Their
 difference is the error of the rehearsal, measured. That of the answer follows from it: the error
-of either is in proportion to what its shortest waves hold, or, where that is less, to Δt⁴. If the
-answer is not good enough, it was a rehearsal for the next.
+of either is in proportion to what its shortest waves hold. If the answer is not good enough, it was
+a rehearsal for the next.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ COARSER = 16.0
 STEPS = 200
 """The fewest steps of a run."""
 ANSWERS = 3
+LEAST_GAIN = 1 / 256
+"""No answer is believed to be better than its rehearsal by more: twice the waves, Δt⁴ at Δt/4."""
 CHECKED = 2
 """The answer is compared with its rehearsal at every so many stored times."""
 
@@ -256,7 +258,7 @@ def estimate(rehearsal: Solution, answer: Solution) -> Float[Array, " k"]:
 
     The distance is measured at points of neither, at every second time; those in between get the
     larger of their neighbours'. It is scaled by the largest part that the shortest waves have held
-    so far, answer to rehearsal, and by no less than (1/2)⁴ for half the step.
+    so far, answer to rehearsal.
     """
     points = answer.problem.domain.interior(2048, seed=987_654_321).x
     count = len(answer.times)
@@ -273,4 +275,4 @@ def estimate(rehearsal: Solution, answer: Solution) -> Float[Array, " k"]:
         for solution in (answer, rehearsal)
     ]
     ratio = held[0] / np.maximum(held[1], 1e-300)
-    return np.maximum(found[left], found[right]) * np.clip(ratio, 1 / 16, 1.0)
+    return np.maximum(found[left], found[right]) * np.clip(ratio, LEAST_GAIN, 1.0)
