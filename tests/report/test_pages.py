@@ -66,7 +66,7 @@ def test_it_is_remade_without_the_problem(run, tmp_path):
     assert stored["format"] == "tengbc-report" and stored["version"] == 1
 
 
-def test_older_runs_have_a_report_without_pictures(run, tmp_path):
+def test_without_its_data_a_report_has_no_pictures(run, tmp_path):
     content = (run[0] / "summary.json").read_text()
     (tmp_path / "summary.json").write_text(content)
     (tmp_path / "history.csv").write_text(
@@ -77,10 +77,19 @@ def test_older_runs_have_a_report_without_pictures(run, tmp_path):
     assert "Solved" in page and "Fit residual" in page and "data-pictures=" not in page
 
 
+def test_a_summary_of_few_words_will_do(tmp_path):
+    """What a baseline leaves: no preset, no history, no estimate."""
+    (tmp_path / "summary.json").write_text('{"problem": "mine", "outcome": "done"}')
+    page = remake(tmp_path).read_text()
+    assert "Solved" in page and "The error is not known" in page
+    write_comparison([tmp_path, tmp_path], tmp_path / "comparison.html")
+
+
 @pytest.mark.parametrize(
     ("files", "said"),
     [
         ({}, "holds no finished run"),
+        ({"summary.json": "{}"}, "does not say how the run ended"),
         ({"report-data.json": "{"}, "cannot be read"),
         ({"report-data.json": "[]"}, "no JSON object"),
         ({"report-data.json": '{"format": "tengbc-report", "version": 99}'}, "remove it"),

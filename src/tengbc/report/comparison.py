@@ -49,7 +49,7 @@ def comparison_page(runs: Sequence[dict[str, Any]], names: Sequence[str]) -> str
         {
             "charts": curves,
             "pictures": pictures,
-            "alike": len({s["problem"] for s in summaries}) == 1,
+            "alike": len({s.get("problem") for s in summaries}) == 1,
         },
         runs=[
             {
@@ -87,7 +87,7 @@ def _headline(summaries: Sequence[Summary], names: Sequence[str]) -> dict[str, A
         )
     if time is not None:
         sentences.append(f"Fastest: {names[time]}, {duration(_total(summaries[time]))}.")
-    if len({summary["problem"] for summary in summaries}) > 1:
+    if len({summary.get("problem") for summary in summaries}) > 1:
         sentences.append("The runs solve different problems, so the numbers are not comparable.")
     return {"kind": kind, "headline": headline, "sentences": sentences}
 

@@ -41,10 +41,13 @@ def read_run(directory: Path) -> dict[str, Any]:
             f"{directory} holds no finished run (no summary.json); name a directory that "
             f"`tengbc run --out` wrote."
         )
+    content = _json(summary)
+    if not isinstance(content.get("outcome"), str):
+        raise UsageError(f"{summary} does not say how the run ended; run the problem again.")
     return {
-        "written": "an unknown day",
+        "written": None,
         "command": None,
-        "summary": _json(summary),
+        "summary": content,
         "problem": None,
         "estimate": None,
         "history": _history(directory / "history.csv"),

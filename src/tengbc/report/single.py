@@ -6,7 +6,8 @@ from typing import Any
 
 from tengbc.report.charts import charts
 from tengbc.report.drawing import colour, drawing
-from tengbc.report.numbers import duration, number
+from tengbc.report.facts import facts, settings
+from tengbc.report.numbers import duration
 from tengbc.report.render import render
 from tengbc.report.verdict import verdict
 
@@ -34,52 +35,18 @@ def report_page(data: dict[str, Any]) -> str:
     return render(
         "report.html",
         {"charts": curves, "pictures": [pictures] if pictures else [], "alike": False},
-        name=summary["problem"] or "Your problem",
+        name=summary.get("problem") or "Your problem",
         verdict=verdict(summary),
-        facts=_facts(summary, data["history"]["steps"]),
+        facts=facts(summary, data["history"]["steps"]),
         problem=problem,
         drawing=drawing(problem["drawing"], segments) if problem else None,
         pictures=pictures,
         charts=curves,
-        spent=spent(summary["seconds"]),
+        spent=spent(summary.get("seconds", {})),
         command=data["command"],
-        settings=_settings(summary),
-        footer=f"Written by tengbc {summary['versions']['tengbc']} on {data['written']}.",
+        settings=settings(summary),
+        footer=_footer(summary.get("versions", {}).get("tengbc"), data["written"]),
     )
-
-
-def _facts(summary: dict[str, Any], done: int) -> list[tuple[str, str]]:
-    measured, estimated = summary.get("relative_l2_max"), summary.get("error_estimate_max")
-    planned = summary["steps"]
-    facts = [
-        ("largest relative error", number(measured) if measured is not None else None),
-        (
-            "estimated error" if measured is None else "estimate of it",
-            number(estimated) if estimated is not None else None,
-        ),
-        ("asked for", number(summary["rtol"]) if summary.get("rtol") is not None else None),
-        ("time taken", duration(summary["seconds"].get("total"))),
-        (
-            "solved to",
-            f"t = {number(summary['t_end'], 4)}" if summary["outcome"] == "done" else None,
-        ),
-        ("steps", f"{planned:,}" if done >= planned else f"{done:,} of {planned:,}"),
-        ("parameters", f"{summary['parameters']:,}"),
-    ]
-    return [(label, value) for label, value in facts if value is not None]
-
-
-def _settings(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    inside, rim = (f"{summary[name]:,}" for name in ("interior_points", "boundary_points"))
-    versions = ", ".join(f"{name} {value}" for name, value in summary["versions"].items())
-    return [
-        ("preset and scheme", f"{summary['preset']}, {summary['scheme']}"),
-        ("time", f"0 to {number(summary['t_end'], 4)}, step {number(summary['dt'], 3)}"),
-        ("points", f"{inside} inside, {rim} on the boundary"),
-        ("seed", str(summary["seed"])),
-        ("outcome", summary["outcome"]),
-        ("versions", versions),
-    ]
 
 
 def spent(seconds: dict[str, float]) -> list[dict[str, Any]]:
@@ -100,3 +67,8 @@ def spent(seconds: dict[str, float]) -> list[dict[str, Any]]:
         }
         for index, name in enumerate(order)
     ]
+
+
+def _footer(version: str | None, written: str | None) -> str:
+    maker = f"tengbc {version}" if version else "tengbc"
+    return f"Written by {maker} on {written}." if written else f"From a run of {maker}."
