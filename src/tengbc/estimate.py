@@ -87,7 +87,7 @@ def seconds(options: Options, t_end: float, rate: float, dim: int = 2) -> float:
         return COMPILING + 1.5 * (factors + 3 * steps * product) / rate
     rows = (options.interior_points or (options.per_axis or 64) ** dim) + 256
     active = options.subset or 512
-    stages = {"euler": 1, "heun": 2, "rk4": 4}[options.scheme or "heun"]
+    stages = {"heun": 2, "rk4": 4}.get(options.scheme or "heun", 1)
     fits = stages * (options.iterations or 5) * t_end / (options.dt or 5e-4)
     widths = options.widths or (40,) * 7
     parameters = sum((a + 1) * b for a, b in zip((dim, *widths), (*widths, 1), strict=True))
