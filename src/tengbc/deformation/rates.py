@@ -42,7 +42,7 @@ class Bend:
     """
 
     strength: float = 10.0
-    length: float = 0.1
+    length: float = 0.085
 
 
 class Rates:
