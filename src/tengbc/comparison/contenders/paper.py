@@ -37,6 +37,8 @@ def trials(
     assert errors is not None
     complete = reached >= end * (1 - 1e-12)
     note = "" if complete else f"reached t = {reached:.3g} of {end:g}; error up to there"
+    if passed > 1.1 * seconds:
+        note += "; the initial fit and one step take longer than the seconds"
     yield Trial(
         "heun, dt 5e-4",
         passed,
