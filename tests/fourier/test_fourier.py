@@ -51,6 +51,9 @@ def test_the_tail_is_the_part_of_the_shortest_waves():
     x = lattice.points[0]
     modes = lattice.forward(3 * np.sin(4 * x) + 4e-5 * np.cos(19 * x))
     assert lattice.tail(modes) == pytest.approx(4e-5 / 3, rel=1e-6)
+    coarse = Lattice((0.0,), (2 * np.pi,), (48,))  # up to 15; an even field has none of those
+    modes = coarse.forward(3 * np.cos(4 * coarse.points[0]) + 4e-5 * np.cos(14 * coarse.points[0]))
+    assert coarse.tail(modes) == pytest.approx(4e-5 / 3, rel=1e-6)
 
 
 CASES = {

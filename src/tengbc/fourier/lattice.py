@@ -92,10 +92,16 @@ class Lattice:
         """The field of a spectrum."""
         return np.asarray(scipy.fft.irfftn(modes, s=self.shape, axes=self.axes, workers=workers))
 
-    def tail(self, modes: Complex[Array, "..."], start: float = 0.9) -> float:
-        """The relative size of the shortest waves that are kept, those beyond `start`."""
+    def tail(self, modes: Complex[Array, "..."]) -> float:
+        """The relative size of the shortest waves that are kept, a tenth along each axis.
+
+        At least two numbers along each axis count: of a symmetric field every other wave is zero.
+        """
         energy = self.energy_weights * np.abs(modes) ** 2
-        outer = energy[..., (self.fullness >= start) & self.kept].sum()
+        most = FULLEST * np.array(self.shape) / 2
+        first = np.minimum(0.9 * most, np.ceil(most) - 2).reshape(-1, *[1] * self.dim)
+        short = np.any(np.abs(self.numbers) >= first, axis=0)
+        outer = energy[..., short & self.kept].sum()
         return float(np.sqrt(outer / max(energy.sum(), 1e-300)))
 
     def resample(self, modes: Complex[Array, "..."], other: Lattice) -> Complex[Array, "..."]:
