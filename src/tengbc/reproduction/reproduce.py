@@ -15,7 +15,7 @@ from tengbc.reproduction.figures import write_figures
 from tengbc.reproduction.run_case import run_case
 from tengbc.reproduction.tables import write_tables
 from tengbc.runs import output
-from tengbc.runs.directory import finished
+from tengbc.runs.directory import finished, read_summary
 from tengbc.runs.provenance import provenance
 from tengbc.solver.plan import Report
 
@@ -58,6 +58,11 @@ def reproduce(
         write_burgers_figures(root)
     command = f"tengbc reproduce {group} --preset {preset}"
     if ran or not (root / f"provenance-{group}.json").exists():
-        origin = {**provenance(command, time.perf_counter() - began), "runs_made": ran}
+        summaries = [read_summary(root / case.name) for case in cases(group, preset)]
+        origin = {
+            **provenance(command, time.perf_counter() - began),
+            "runs_made": ran,
+            "seconds_of_all_runs": round(sum(s["seconds"]["total"] for s in summaries if s), 1),
+        }
         output.write_text(root / f"provenance-{group}.json", json.dumps(origin, indent=1) + "\n")
     return True
