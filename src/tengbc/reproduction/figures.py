@@ -139,10 +139,10 @@ def _field(name: str, root: Path) -> tuple[Problem, np.ndarray, np.ndarray, np.n
 
 def _map(figure, axis, points: np.ndarray, values: np.ndarray, title: str) -> None:
     """Values on a grid's points as an image; outside the domain it stays empty."""
+    signed = "error" not in title
     xs, ys = np.unique(points[:, 0]), np.unique(points[:, 1])
     image = np.full((len(ys), len(xs)), np.nan)
     image[np.searchsorted(ys, points[:, 1]), np.searchsorted(xs, points[:, 0])] = values
-    signed = values.min() < 0
     limit = float(np.abs(values).max()) or 1.0
     drawn = axis.imshow(
         image,
