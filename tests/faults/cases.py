@@ -58,7 +58,7 @@ def logistic() -> tb.Problem:
     """A nonlinear problem: its space linearises anew as the march goes on."""
     return tb.Problem(
         tb.Interval(0.0, 1.0),
-        tb.ReactionDiffusion(0.1, lambda u: 10.0 * u * (1 - u)),
+        tb.ReactionDiffusion(0.1, lambda u: 20.0 * u * (1 - u)),
         {"left": tb.Neumann(0.0), "right": tb.Neumann(0.0)},
         lambda x: 0.2 + 0.1 * jnp.cos(jnp.pi * x[0]),
         name="logistic",
