@@ -60,10 +60,10 @@ def killed_until_done(path, kind, kills, seed):
             child.wait(timeout=rng.uniform(0.05, longest(path)))
         except subprocess.TimeoutExpired:
             child.kill()
-        child.communicate()
+        _, err = child.communicate()
         if child.returncode == 0:
             return done
-        assert child.returncode == -signal.SIGKILL
+        assert child.returncode == -signal.SIGKILL, err
         done += 1
         fresh = not (path / "options.toml").exists()
         child = begin(path, kind) if fresh else start("resume", str(path))

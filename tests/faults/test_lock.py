@@ -46,3 +46,25 @@ def test_a_directory_in_use_is_left_alone(tmp_path):
     second, found = RunDirectory.open(tmp_path / "run")
     assert found.options.seed == 0
     second.close()
+
+
+@pytest.mark.parametrize(("outcome", "code"), [("done", 0), ("tolerance not reached", 6)])
+def test_a_finished_run_is_left_as_it_is(tmp_path, outcome, code):
+    """Resumed it says so, and gives the code of its outcome; nothing heavy is imported for that."""
+    RunDirectory.create(tmp_path / "run", chosen(FAST)).close()
+    (tmp_path / "run" / "summary.json").write_text(f'{{"outcome": "{outcome}"}}')
+    before = sorted((tmp_path / "run").rglob("*"))
+    script = (
+        "import sys; from tengbc.cli import main\ntry: main()\n"
+        "except SystemExit as e: assert 'jax' not in sys.modules; raise"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "resume", str(tmp_path / "run")],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == code
+    assert f"is finished already ({outcome})" in done.stderr and done.stderr.count("\n") == 1
+    assert sorted((tmp_path / "run").rglob("*")) == before
+    with pytest.raises(OutputError, match=r"already holds a finished run \("):
+        RunDirectory.create(tmp_path / "run", chosen(FAST))

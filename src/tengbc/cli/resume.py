@@ -10,6 +10,7 @@ import typer
 
 from tengbc.cli.problem_argument import check_problem, load_problem
 from tengbc.cli.say import say
+from tengbc.runs.exit_codes import EXIT_CODES
 
 
 def resume(
@@ -21,16 +22,13 @@ def resume(
 ) -> None:
     """Go on with the run in DIRECTORY from its newest good checkpoint."""
     began = time.perf_counter()
-    from tengbc.errors import UsageError
     from tengbc.runs.directory import RunDirectory, finished
     from tengbc.runs.newest import newest_checkpoint
 
     outcome = finished(directory)
-    if outcome is not None:
-        raise UsageError(
-            f"{directory} holds a finished run ({outcome}), so there is nothing to go on with; "
-            f"look at its summary.json."
-        )
+    if outcome is not None:  # killed after its last word, perhaps: no error, but nothing to do
+        say(f"{directory} is finished already ({outcome}); look at its summary.json.")
+        raise typer.Exit(EXIT_CODES.get(outcome, 1))
     opened, chosen = RunDirectory.open(directory)
     check_problem(chosen.problem)
     before = newest_checkpoint(opened, chosen, say)

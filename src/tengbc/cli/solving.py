@@ -10,22 +10,14 @@ from tengbc.cli.say import say
 from tengbc.errors import ProblemError
 from tengbc.examine import examine
 from tengbc.problem import Problem
+from tengbc.runs import exit_codes
 from tengbc.runs.checkpoints import Checkpoint
 from tengbc.runs.config import Config
 from tengbc.runs.directory import RunDirectory
 from tengbc.runs.session import run_in_directory, run_plainly
 from tengbc.solver import Outcome
 
-EXIT_CODES = {
-    Outcome.DONE: 0,
-    Outcome.DIVERGED: 3,
-    Outcome.NON_FINITE: 3,
-    Outcome.STALLED: 3,
-    Outcome.OUT_OF_SPACE: 5,
-    Outcome.NOT_WRITTEN: 5,
-    Outcome.TOLERANCE_NOT_REACHED: 6,
-    Outcome.INTERRUPTED: 130,
-}
+EXIT_CODES = {outcome: exit_codes.EXIT_CODES[outcome.value] for outcome in Outcome}
 
 
 def solve_and_write(
