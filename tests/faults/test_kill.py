@@ -139,7 +139,7 @@ LONG_RUNS = {
     ),
     "heat-robin, multistep, fast": (
         "heat-robin",
-        {"preset": "fast", "scheme": "bdf3", "features": 60, "dt": 2e-4, "t_end": 1.0},
+        {"preset": "fast", "scheme": "bdf3", "features": 60, "dt": 1e-4, "t_end": 1.0},
     ),
 }
 

@@ -18,14 +18,15 @@ def newest_checkpoint(
     checkpoint, wrong = directory.checkpoints.newest()
     for sentence in wrong.values():
         directory.log(sentence)
-        warn(sentence)
     if checkpoint is None:
         if wrong:
             raise CheckpointError(
-                f"None of the {len(wrong)} checkpoints in {directory.path} can be used; remove "
-                f"the directory and start again."
+                f"None of the {len(wrong)} checkpoints in {directory.path} is whole and of "
+                f"tengbc's making, so the run cannot go on; remove the directory and start again."
             )
         return None
+    for sentence in wrong.values():
+        warn(sentence)
     if checkpoint.about.get("options") != chosen.hash:
         raise CheckpointError(
             f"The checkpoints in {directory.path} belong to other options or to another text of "

@@ -23,15 +23,16 @@ def verify(path: Path) -> Found:
         found.append(("fine", "options.toml is valid", 0))
     except TengbcError as error:
         found.append(("error", str(error), error.exit_code))
-    usable = _checkpoints(path, wanted, found)
+    files = Checkpoints(path / "checkpoints").paths()
+    usable = _checkpoints(files, wanted, found)
     _history(path / "history.csv", found)
-    _outcome(path, usable, found)
+    _outcome(path, len(files), usable, found)
     return found
 
 
-def _checkpoints(path: Path, wanted: str | None, found: Found) -> int:
+def _checkpoints(files: list[Path], wanted: str | None, found: Found) -> int:
     usable = 0
-    for file in Checkpoints(path / "checkpoints").paths():
+    for file in files:
         try:
             checkpoint = read(file)
             if wanted is not None and checkpoint.about.get("options") != wanted:
@@ -62,12 +63,14 @@ def _history(path: Path, found: Found) -> None:
         found.append(("fine", f"history.csv has {max(len(lines) - 2, 0)} steps", 0))
 
 
-def _outcome(path: Path, usable: int, found: Found) -> None:
+def _outcome(path: Path, files: int, usable: int, found: Found) -> None:
     outcome = finished(path)
     if outcome is not None:
         found.append(("fine", f"the run is finished: {outcome}", 0))
     elif (path / "summary.json").exists() and read_summary(path) is None:
         found.append(("error", f"{path / 'summary.json'} is not valid JSON; remove it.", 5))
+    elif files and not usable:
+        found.append(("note", "not finished, and without a checkpoint to go on from", 0))
     else:
-        start = "its newest checkpoint" if usable else "the beginning"
+        start = "its newest good checkpoint" if usable else "the beginning"
         found.append(("note", f"not finished; `tengbc resume {path}` goes on from {start}", 0))
