@@ -87,7 +87,9 @@ def test_where_none_is_good_nothing_is_computed(tmp_path, workshop, monkeypatch)
     for path in paths:
         path.write_bytes(b"")
     for _ in range(2):
-        with pytest.raises(CheckpointError, match="None of the 3 checkpoints .* is whole") as error:
+        with pytest.raises(
+            CheckpointError, match=r"None of the 3 checkpoints .* is whole"
+        ) as error:
             workshop(tmp_path / "run", chosen(FAST))
         assert error.value.exit_code == 4
     assert all(path.exists() for path in paths)
