@@ -1,11 +1,15 @@
 """P22: every error class has a test that makes it happen, and says what, why and what to do."""
 
+import time
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import tengbc as tb
 from tengbc import errors
+from tengbc.baselines.fem import BudgetError, solve_fem
+from tengbc.comparison.trial import OutOfTime, Watch
 from tengbc.journal import Snapshot
 from tengbc.networks import Parameters
 from tengbc.runs.checkpoints import Checkpoint, Checkpoints, read
@@ -37,6 +41,12 @@ def damaged(path):
     read(file)
 
 
+def out_of_time():
+    watch = Watch(1e-6)
+    time.sleep(1e-3)
+    watch.check()
+
+
 CASES = {
     errors.UsageError: lambda path: clock(1.0, -1.0),
     errors.ProblemError: lambda path: tb.Problem(tb.Disk(), tb.Heat(1.0), {}, 0.0),
@@ -46,6 +56,8 @@ CASES = {
     errors.ToleranceError: lambda path: tb.solve(heat(1.0), 0.05, features=6, rtol=1e-9),
     errors.OutputError: lambda path: RunDirectory(path / "file" / "below"),
     errors.CheckpointError: lambda path: damaged(path),
+    BudgetError: lambda path: solve_fem(tb.problems.get("heat-robin"), dt=0.1, budget=1e-3),
+    OutOfTime: lambda path: out_of_time(),
 }
 
 
