@@ -13,6 +13,8 @@ from tengbc.solver.measure import Errors
 class OutOfTime(TengbcError):
     """A run that would take longer than its seconds."""
 
+    exit_code = 6
+
 
 @dataclass(frozen=True)
 class Trial:

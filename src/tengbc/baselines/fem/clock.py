@@ -11,6 +11,7 @@ TRIAL_STEPS = 4
 class BudgetError(TengbcError):
     """A solve that does not fit into its seconds; `phase` tells where that was found."""
 
+    exit_code = 6
     phase: str = ""
 
 
