@@ -18,7 +18,7 @@ from tengbc.networks.deformed_waves import to_table
 from tengbc.problem import Problem
 
 Array = np.ndarray
-SIZES = (32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 512)
+SIZES = (32, 48, 64, 96, 128, 160, 192, 224, 256, 320, 384, 512)
 """Points per axis to choose from: few, because each is compiled, and good for the transform."""
 STEPS = 10
 """Steps between two looks at the step size and the spectrum."""
