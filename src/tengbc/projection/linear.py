@@ -10,7 +10,6 @@ first. Otherwise the rest is evaluated as it is, and schemes iterate on it.
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
@@ -25,6 +24,7 @@ from tengbc.lstsq.regularised import RegularisedQR
 from tengbc.networks import Network
 from tengbc.problem import Problem
 from tengbc.projection.collocation import Collocation, check_finite
+from tengbc.projection.rest import MOST_PASSES, Rest
 from tengbc.projection.stats import Fit
 from tengbc.projection.structure import structure
 
@@ -35,8 +35,6 @@ DAMPING = 1e-13
 BOUNDARY_WEIGHT = 10.0
 """Boundary rows count this much more than their measure says. With 1 some marches are unstable: on
 an L-shaped domain a mode near the corners was amplified by −4 in each step."""
-MOST_PASSES = 30
-"""Iterations on a rest that depends on u, before the fit is given up."""
 
 
 class LinearSpace:
@@ -372,30 +370,3 @@ class LinearSpace:
 def _size(matrix: Array) -> float:
     """Root mean square of the entries."""
     return float(np.sqrt(np.mean(np.square(matrix)))) if matrix.size else 1.0
-
-
-class Rest:
-    """Whether an iteration has come to rest, seen from the size of its changes.
-
-    With changes falling by a factor ρ the rest of the way is ρ/(1 − ρ) times the last one; that
-    must be small. Small changes that no longer fall are round-off.
-    """
-
-    def __init__(self, tolerance: float = 1e-13, settled: float = 1e-10):
-        self.tolerance, self.settled = tolerance, settled
-        self.before, self.growing = math.inf, 0
-
-    def reached(self, change: float, size: float) -> bool:
-        """Take note of a change; True if the iteration may stop."""
-        ratio = change / self.before if self.before else 0.0
-        self.growing = self.growing + 1 if ratio >= 1 else 0
-        first, self.before = math.isinf(self.before), change
-        if ratio >= 0.9:
-            return change <= self.settled * size
-        # The first change has no ratio to go by.
-        return change * (1.0 if first else ratio / (1 - ratio)) <= self.tolerance * size
-
-    @property
-    def hopeless(self) -> bool:
-        """Whether the changes have grown several times in a row."""
-        return self.growing >= 3

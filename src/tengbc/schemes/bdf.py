@@ -19,7 +19,8 @@ from jaxtyping import Float
 
 from tengbc.errors import DivergedError, UsageError
 from tengbc.projection import Fit
-from tengbc.projection.linear import MOST_PASSES, LinearSpace, Rest
+from tengbc.projection.linear import LinearSpace
+from tengbc.projection.rest import MOST_PASSES, Rest
 from tengbc.schemes.radau import RadauIIA
 from tengbc.schemes.state import State
 

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from tengbc.errors import DivergedError
 from tengbc.projection import Fit
-from tengbc.projection.linear import MOST_PASSES, LinearSpace, Rest
+from tengbc.projection.linear import LinearSpace
+from tengbc.projection.rest import MOST_PASSES, Rest
 from tengbc.schemes.propagator import Propagator
 from tengbc.schemes.state import State
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import jax
 import numpy as np
@@ -41,13 +42,15 @@ class PinnSolution:
     seconds: dict[str, float] = field(default_factory=dict)
     facts: dict[str, object] = field(default_factory=dict)
 
-    def __post_init__(self):
+    @cached_property
+    def _at_points(self):
+        """u_θ at many points and one time, compiled once."""
         network = self.network
 
         def at_points(theta, x, t):
             return jax.vmap(network(theta), in_axes=(0, None))(x, t)
 
-        object.__setattr__(self, "_at_points", jax.jit(at_points))
+        return jax.jit(at_points)
 
     @property
     def times(self) -> Float[Array, " 2"]:
@@ -84,5 +87,5 @@ class PinnSolution:
             )
         theta = self.snapshots[-1].theta
         with jax.enable_x64(True):
-            found = [np.asarray(self._at_points(theta, x, float(t))) for t in times]  # type: ignore[attr-defined]
+            found = [np.asarray(self._at_points(theta, x, float(t))) for t in times]
         return np.stack(found)
