@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tengbc.cli import main
-from tengbc.cli.solving import EXIT_CODES
+from tengbc.cli.solving import exit_code
 from tengbc.solver import Outcome, Result
 
 TINY = [
@@ -62,6 +62,7 @@ not_finite = tb.Problem(
     tb.Interval(0.0, 1.0), tb.Heat(1.0), {"left": tb.Dirichlet(0.0), "right": tb.Dirichlet(0.0)},
     lambda x: jnp.log(x[0] - 0.5), t_end=0.05,
 )
+no_end = tb.Problem(unknown.domain, unknown.equation, unknown.conditions, 0.0)
 
 
 def build():
@@ -217,8 +218,28 @@ def test_outcomes_have_their_exit_codes(mine, run, tmp_path):
     assert summary["outcome"] == "diverged" and "smaller" in summary["message"]
 
 
+def test_a_run_that_fails_before_its_march_has_an_outcome_too(mine, run, tmp_path):
+    code, _, err = run("run", f"{mine}:not_finite", "--out", tmp_path / "out")
+    assert code == 3 and err.count("\n") == 1
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert set(summary) >= CONTRACT and summary["outcome"] == "non-finite"
+    assert summary["message"].startswith("The initial condition is not finite at t = 0, x = (")
+    assert "non-finite: The initial condition" in (tmp_path / "out" / "log.txt").read_text()
+    code, _, err = run("resume", tmp_path / "out")
+    assert code == 3 and "is finished already (non-finite)" in err
+
+
+@pytest.mark.parametrize("problem", ["nothing", "number", "no_end"])
+def test_a_run_that_was_refused_leaves_its_directory_free(mine, run, tmp_path, problem):
+    code, _, err = run("run", f"{mine}:{problem}", "--out", tmp_path / "out")
+    assert code == 2 and err.count("\n") == 1
+    assert not (tmp_path / "out" / "options.toml").exists()
+    code, _, err = run("run", f"{mine}:not_finite", "--out", tmp_path / "out")
+    assert code == 3, err
+
+
 @pytest.mark.parametrize("outcome", Outcome)
 def test_exit_codes_are_those_of_the_errors(outcome):
     error = Result(outcome).error()
     expected = {Outcome.DONE: 0, Outcome.INTERRUPTED: 130}
-    assert EXIT_CODES[outcome] == (expected[outcome] if error is None else error.exit_code)
+    assert exit_code(outcome) == (expected[outcome] if error is None else error.exit_code)

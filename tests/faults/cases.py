@@ -65,6 +65,17 @@ def logistic() -> tb.Problem:
     )
 
 
+def steepening() -> tb.Problem:
+    """Burgers' equation on a periodic interval: the waves follow the solution."""
+    return tb.Problem(
+        tb.PeriodicBox([0.0], [1.0]),
+        tb.Burgers(0.01),
+        {},
+        lambda x: jnp.sin(2 * jnp.pi * x[0]),
+        name="steepening",
+    )
+
+
 def slow() -> tb.Problem:
     """The same as `heat`, but each evaluation of its source takes ten seconds."""
 

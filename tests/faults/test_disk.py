@@ -9,11 +9,11 @@ import pytest
 from tengbc.errors import OutputError
 from tengbc.journal import Snapshot
 from tengbc.runs.checkpoints import Checkpoint, Checkpoints, read
-from tengbc.solver import Outcome
+from tengbc.solver import Outcome, solve
 from tengbc.storage import atomic
-from tests.faults.cases import FAST, chosen, fingerprint
+from tests.faults.cases import FAST, PAPER, PROBLEMS, chosen, fingerprint
 
-ERRORS = [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EDQUOT]
+ERRORS = [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EDQUOT, errno.EROFS]
 
 
 def checkpoint(number):
@@ -83,10 +83,12 @@ def test_the_checkpoints_before_stay(tmp_path, monkeypatch, where, number):
     ("number", "outcome"),
     [(errno.ENOSPC, Outcome.OUT_OF_SPACE), (errno.EIO, Outcome.NOT_WRITTEN)],
 )
+@pytest.mark.parametrize("where", ["march", "initial fit"])
 def test_a_run_ends_in_a_named_way_and_goes_on_later(
-    tmp_path, monkeypatch, workshop, number, outcome
+    tmp_path, monkeypatch, workshop, number, outcome, where
 ):
-    expected = fingerprint(workshop(tmp_path / "undisturbed", chosen(FAST)).solution)
+    kind = FAST if where == "march" else PAPER
+    expected = fingerprint(workshop(tmp_path / "undisturbed", chosen(kind)).solution)
     replace, calls = os.replace, 0
 
     def full(*arguments):
@@ -97,14 +99,56 @@ def test_a_run_ends_in_a_named_way_and_goes_on_later(
         replace(*arguments)
 
     monkeypatch.setattr(os, "replace", full)
-    ended = workshop(tmp_path / "run", chosen(FAST))
+    ended = workshop(tmp_path / "run", chosen(kind))
     monkeypatch.undo()
     assert ended.solution.result.outcome is outcome and ended.content is None
     assert os.strerror(number) in ended.solution.result.message
     error = ended.solution.result.error()
     assert isinstance(error, OutputError) and error.exit_code == 5
-    assert len(ended.solution.times) > 1  # the states so far are there
-    assert fingerprint(workshop(tmp_path / "run", chosen(FAST)).solution) == expected
+    # The states so far are there: those of the march, or what the fit had come to.
+    assert (len(ended.solution.times) > 1) == (where == "march")
+    assert np.isfinite(ended.solution([0.5], 0.0)) and ended.solution([0.5], 0.0) != 0
+    assert fingerprint(workshop(tmp_path / "run", chosen(kind)).solution) == expected
+
+
+class Full:
+    """A journal on a disk with room for a few snapshots; a stage of it as well."""
+
+    name, stopping, seconds_before = "march", False, 0.0
+
+    def __init__(self, room):
+        self.room, self.last = room, None
+
+    def stage(self, name):
+        return self
+
+    def recall(self):
+        return self.last
+
+    def note(self, record):
+        pass
+
+    def offer(self, snapshot):
+        if self.room == 0:
+            raise OutputError("The disk is full; make room.", out_of_space=True)
+        self.room, self.last = self.room - 1, snapshot()
+
+    def finish(self, snapshot):
+        self.last = None
+
+
+@pytest.mark.parametrize(
+    ("problem", "choices", "room"),
+    [("heat", FAST, 3), ("heat", PAPER, 3), ("heat", PAPER, 0), ("steepening", {"t_end": 0.02}, 3)],
+    ids=["fast", "paper, initial fit", "paper, first iteration", "deformed"],
+)
+def test_the_error_carries_the_last_good_state(problem, choices, room):
+    with pytest.raises(OutputError, match="The disk is full") as error:
+        solve(PROBLEMS(problem), journal=Full(room), **choices)
+    kept = error.value.solution
+    assert kept.result.outcome is Outcome.OUT_OF_SPACE
+    assert np.isfinite(kept([0.5], kept.times[-1])) and len(kept.times) == len(kept.thetas)
+    assert (kept.times[-1] > 0) == (choices is not PAPER)
 
 
 def test_a_directory_without_permission(tmp_path, monkeypatch, workshop):

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tengbc.solver import solve
+from tengbc.solver import live_error, solve
 from tengbc.solver.compile_clock import compile_clock
 from tests.faults.cases import PROBLEMS
 
@@ -15,8 +15,13 @@ def resident() -> float:
         return 4096.0 * int(file.read().split()[1])
 
 
-def soak(steps: int) -> None:
-    seen = {}
+def soak(steps: int, problem: str = "plain") -> list[float]:
+    """March, and give back the errors that were on display."""
+    seen, shown = {}, []
+
+    def show(phase, fraction, known):
+        if phase == "march" and "error" in known:
+            shown.append(known["error"])
 
     def look(record, state):
         if record.step in (2, 100, steps // 2, steps):
@@ -24,22 +29,36 @@ def soak(steps: int) -> None:
 
     t_end = 0.02
     solve(
-        PROBLEMS("plain"),  # without an exact solution, whose error would be shown now and then
+        PROBLEMS(problem),
         t_end,
         features=12,
         dt=t_end / steps * (1 + 1e-9),
         rtol=0.5,
         callbacks=[look],
+        report=show,
     )
     compiled, memory, clock = zip(*(seen[k] for k in (2, 100, steps // 2, steps)), strict=True)
     assert compiled[-1] == compiled[0]
     assert memory[3] <= 1.02 * memory[1]
     first, second = clock[2] - clock[1], clock[3] - clock[2]
     assert second < 1.5 * first * (steps / 2) / (steps / 2 - 100)
+    return shown
 
 
 def test_ten_thousand_steps():
     soak(10_000)
+
+
+def test_the_error_on_display_compiles_nothing_either(monkeypatch):
+    """It is looked at after every step here; what that takes is there by the second."""
+    monkeypatch.setattr(live_error, "INTERVAL", 0.0)
+    shown = soak(1000, "heat")
+    assert len(shown) == 999 and 0 < shown[-1] < 0.5
+
+
+def test_a_march_of_a_moment_is_not_looked_at(monkeypatch):
+    monkeypatch.setattr(live_error, "INTERVAL", 1e9)
+    assert soak(1000, "heat") == []
 
 
 @pytest.mark.long

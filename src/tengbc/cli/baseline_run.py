@@ -12,7 +12,7 @@ from rich.table import Table
 
 from tengbc.baselines.registry import run_baseline
 from tengbc.cli.progress import Bar
-from tengbc.cli.solving import EXIT_CODES
+from tengbc.cli.solving import exit_code
 from tengbc.problem import Problem
 from tengbc.runs import output
 from tengbc.runs.signals import SignalWatch
@@ -51,7 +51,7 @@ def run_and_write(
         _print(content)
     if not run.result:
         print(f"tengbc: {run.result}", file=sys.stderr)
-    sys.exit(EXIT_CODES[run.result.outcome])
+    sys.exit(exit_code(run.result.outcome, watch.received))
 
 
 def _print(content: dict[str, Any]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,13 +13,15 @@ from rich.console import Console
 from rich.table import Table
 
 from tengbc.cli.progress import Bar
-from tengbc.comparison.compare import compare
+from tengbc.cli.say import say
+from tengbc.comparison.compare import Entry, compare
 from tengbc.comparison.plot import plot
 from tengbc.comparison.tables import TITLES, comparison_csv, comparison_markdown, rows
 from tengbc.plotting import matplotlib_figure
 from tengbc.problem import Problem
 from tengbc.runs import output
 from tengbc.runs.provenance import provenance
+from tengbc.runs.signals import SignalWatch
 
 
 def compare_and_write(
@@ -34,8 +38,12 @@ def compare_and_write(
         matplotlib_figure()
         output.prepare(out)
     began = time.perf_counter()
-    with Bar(quiet) as bar:
-        entries = compare(problem, solvers, seconds, t_end, bar)
+    entries: list[Entry] = []
+    watch = SignalWatch(raising=True)
+    with contextlib.suppress(KeyboardInterrupt), watch, Bar(quiet) as bar:
+        compare(problem, solvers, seconds, t_end, bar, entries)
+    if watch.stopping and entries:
+        entries[-1].reason = "interrupted."
     title = f"{problem.name or argument}: at most {seconds:g} s for each run"
     if out is not None:
         command = f"tengbc compare {argument} --solvers {','.join(solvers)} --seconds {seconds:g}"
@@ -43,9 +51,17 @@ def compare_and_write(
         output.write_text(out / "comparison.csv", comparison_csv(entries))
         output.write_text(out / "comparison.md", comparison_markdown(entries))
         output.write_text(out / "provenance.json", json.dumps(origin, indent=1) + "\n")
-        plot(entries, title, out)
-    if quiet:
-        return
+        if any(entry.trials for entry in entries):
+            plot(entries, title, out)
+    if not quiet:
+        _print(entries, title, out)
+    if watch.received is not None:
+        kept = "" if out is None else f"; what was done is in {out}"
+        say(f"interrupted by a signal{kept}.")
+        sys.exit(128 + watch.received)
+
+
+def _print(entries: Sequence[Entry], title: str, out: Path | None) -> None:
     table = Table(*TITLES, title=title)
     for row in rows(entries):
         table.add_row(*row)

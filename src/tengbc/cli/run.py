@@ -79,7 +79,14 @@ def run(
     from tengbc.cli.solving import solve_and_write
 
     imported = time.perf_counter() - began
-    solve_and_write(load_problem(chosen.problem), chosen, directory, None, quiet, imported, as_json)
+    try:
+        loaded = load_problem(chosen.problem)
+    except BaseException:
+        if directory is not None:
+            directory.withdraw()
+            directory.close()
+        raise
+    solve_and_write(loaded, chosen, directory, None, quiet, imported, as_json)
 
 
 _OPTIONS = frozenset(Options.model_fields)

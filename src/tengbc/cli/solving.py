@@ -14,10 +14,15 @@ from tengbc.runs import exit_codes
 from tengbc.runs.checkpoints import Checkpoint
 from tengbc.runs.config import Config
 from tengbc.runs.directory import RunDirectory
-from tengbc.runs.session import run_in_directory, run_plainly
+from tengbc.runs.session import ending_in, run_in_directory, run_plainly
 from tengbc.solver import Outcome
 
-EXIT_CODES = {outcome: exit_codes.EXIT_CODES[outcome.value] for outcome in Outcome}
+
+def exit_code(outcome: Outcome, signal: int | None = None) -> int:
+    """The code of an outcome; that of the signal, 130 or 143, where one ended the run."""
+    if outcome is Outcome.INTERRUPTED and signal is not None:
+        return 128 + signal
+    return exit_codes.EXIT_CODES[outcome.value]
 
 
 def solve_and_write(
@@ -30,16 +35,13 @@ def solve_and_write(
     as_json: bool = False,
 ) -> None:
     """Solve, print the summary, write the files, exit with the outcome's code."""
-    for finding in examine(problem, chosen.options, thorough=False):
-        if finding.level == "error":
-            raise finding.error or ProblemError(finding.text)
-        if finding.level == "warning":
-            say(finding.text)
-    with Bar(quiet) as bar:
-        if directory is None:
-            ended = run_plainly(problem, chosen, bar, imported)
-        else:
-            ended = run_in_directory(problem, chosen, directory, before, bar, imported)
+    with ending_in(directory, problem, chosen, new=before is None):
+        _check(problem, chosen)
+        with Bar(quiet) as bar:
+            if directory is None:
+                ended = run_plainly(problem, chosen, bar, imported)
+            else:
+                ended = run_in_directory(problem, chosen, directory, before, bar, imported)
     solution, content = ended.solution, ended.content
     if content is not None:
         if as_json:
@@ -52,5 +54,13 @@ def solve_and_write(
         if content is None and directory is not None:
             text = f"{text.rstrip('.')}; go on with `tengbc resume {directory.path}`."
         say(text)
-    code = EXIT_CODES[solution.result.outcome]
-    sys.exit(128 + ended.signal if ended.signal is not None and code == 130 else code)
+    sys.exit(exit_code(solution.result.outcome, ended.signal))
+
+
+def _check(problem: Problem, chosen: Config) -> None:
+    """Say what is doubtful about a problem, refuse what is wrong."""
+    for finding in examine(problem, chosen.options, thorough=False):
+        if finding.level == "error":
+            raise finding.error or ProblemError(finding.text)
+        if finding.level == "warning":
+            say(finding.text)

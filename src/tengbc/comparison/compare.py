@@ -37,8 +37,12 @@ def compare(
     seconds: float,
     t_end: float | None = None,
     report: Report = lambda phase, fraction, known: None,
+    entries: list[Entry] | None = None,
 ) -> list[Entry]:
-    """One entry for each solver; no run takes longer than the seconds, compilation apart."""
+    """One entry for each solver; no run takes longer than the seconds, compilation apart.
+
+    A list of `entries` is filled as results come, so that an interruption leaves what there is.
+    """
     end = t_end or problem.t_end
     if end is None:
         raise UsageError("t_end is missing and the problem has none of its own; pass --t-end.")
@@ -48,7 +52,7 @@ def compare(
             "The problem has neither an exact solution nor a reference, so that errors cannot be "
             "measured; give Problem an exact=…."
         )
-    entries = []
+    entries = [] if entries is None else entries
     for solver in solvers:
         entry = Entry(solver)
         entries.append(entry)

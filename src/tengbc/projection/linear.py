@@ -83,7 +83,6 @@ class LinearSpace:
         """Set L̄ and B̄ to the derivatives of the laws at time t and state c."""
         collocation = self.collocation
         theta = self.theta(c)
-        self.linearised_at, self.linearised_around = t, c.copy()
         with jax.enable_x64(True):
             values, rates = map(np.asarray, self._matrices(theta, collocation.interior.x, t))
             blocks = [
@@ -92,12 +91,18 @@ class LinearSpace:
                     self._boundary_matrices, collocation.boundary, strict=True
                 )
             ]
+        # Before anything is set: whoever goes on after an error finds the matrices as they were.
+        check_finite("The equation's linear part", rates, collocation.interior.x, t)
+        for points, block in zip(collocation.boundary, blocks, strict=True):
+            check_finite(
+                f"The linear part of the condition on {points.segment}", block, points.x, t
+            )
+        self.linearised_at, self.linearised_around = t, c.copy()
         self.phi = values.reshape(-1, self.unknowns)
         self.rate_matrix = rates.reshape(-1, self.unknowns)
         blocks = [block.reshape(-1, self.unknowns) for block in blocks]
         self._segment_ends = np.cumsum([len(block) for block in blocks])[:-1]
         self.boundary_matrix = np.concatenate(blocks or [np.zeros((0, self.unknowns))])
-        check_finite("The equation's linear part", rates, collocation.interior.x, t)
         self.scale = self._row_scale(blocks)
         self._factorisations: dict[complex, RegularisedQR] = {}
         self._kept: dict[Hashable, Any] = {}

@@ -64,6 +64,11 @@ class RunDirectory:
         with contextlib.suppress(OSError), (self.path / "log.txt").open("a", encoding="utf-8") as f:
             f.write(f"{now} {text}\n")
 
+    def withdraw(self) -> None:
+        """Forget a run that was refused before it began: another may take its place."""
+        with contextlib.suppress(OSError):
+            (self.path / "options.toml").unlink()
+
     def close(self) -> None:
         """Let others work in it."""
         self.lock.release()

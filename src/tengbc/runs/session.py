@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tengbc.errors import TengbcError
+from tengbc.errors import TengbcError, UsageError
 from tengbc.problem import Problem
 from tengbc.runs import output
 from tengbc.runs.checkpoints import Checkpoint
@@ -18,9 +20,10 @@ from tengbc.runs.history_file import HistoryFile
 from tengbc.runs.identity import threads, versions
 from tengbc.runs.keeper import Keeper
 from tengbc.runs.signals import SignalWatch
-from tengbc.runs.summary import measure, summary
+from tengbc.runs.summary import failed_summary, measure, summary
 from tengbc.solver import Outcome, Solution, solve
 from tengbc.solver.measure import Errors
+from tengbc.solver.outcome import result_of
 from tengbc.solver.plan import Report
 
 CAN_GO_ON = (Outcome.INTERRUPTED, Outcome.OUT_OF_SPACE, Outcome.NOT_WRITTEN)
@@ -75,24 +78,47 @@ def run_in_directory(
     )
     (directory.path / "summary.json").unlink(missing_ok=True)
     directory.log("begins anew" if before is None else "goes on from a checkpoint")
+    with watch:  # to the very end: a signal while the results are written does not cost them
+        choices = chosen.options.model_dump(exclude_none=True)
+        solution = solve(problem, throw=False, report=report, journal=keeper, **choices)
+        if solution.result.outcome is Outcome.INTERRUPTED:
+            keeper.close()
+        directory.log(f"ends: {solution.result}")
+        if solution.result.outcome in CAN_GO_ON:
+            return Ended(solution, signal=watch.received)
+        errors = measure(solution)
+        spent = imported + time.perf_counter() - began
+        content = summary(
+            solution, errors, {"import": imported, "total": keeper.seconds_before + spent}
+        )
+        files = write_extras(directory.path, solution, content)
+        files.insert(0, output.write_summary(directory.path, content))
+        keeper.history.close()
+        return Ended(solution, errors, content, files)
+
+
+@contextlib.contextmanager
+def ending_in(
+    directory: RunDirectory | None, problem: Problem, chosen: Config, new: bool
+) -> Iterator[None]:
+    """Errors that end a run before there is a solution are written down too, then raised.
+
+    A new run that was refused leaves its directory free for another; any leaves it to others.
+    """
+    began = time.perf_counter()
     try:
-        with watch:
-            choices = chosen.options.model_dump(exclude_none=True)
-            solution = solve(problem, throw=False, report=report, journal=keeper, **choices)
-            if solution.result.outcome is Outcome.INTERRUPTED:
-                keeper.close()
+        yield
     except TengbcError as error:
-        directory.log(f"ends: {error}")
+        result = result_of(error)
+        if directory is not None:
+            directory.log(f"ends: {error if result is None else result}")
+            if result is not None and result.outcome not in CAN_GO_ON:
+                spent = time.perf_counter() - began
+                content = failed_summary(problem, chosen.options, result, spent)
+                output.write_summary(directory.path, content)
+            elif new and isinstance(error, UsageError):
+                directory.withdraw()
         raise
-    directory.log(f"ends: {solution.result}")
-    if solution.result.outcome in CAN_GO_ON:
-        return Ended(solution, signal=watch.received)
-    errors = measure(solution)
-    spent = imported + time.perf_counter() - began
-    content = summary(
-        solution, errors, {"import": imported, "total": keeper.seconds_before + spent}
-    )
-    files = write_extras(directory.path, solution, content)
-    files.insert(0, output.write_summary(directory.path, content))
-    keeper.history.close()
-    return Ended(solution, errors, content, files)
+    finally:
+        if directory is not None:
+            directory.close()

@@ -11,11 +11,13 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class SignalWatch:
     """While it is entered, a first signal is only noted: the run finishes its step and returns.
 
-    A second one meets the system's own handling, so it works even inside compiled code.
+    A second one meets the system's own handling, so it works even inside compiled code. `raising`
+    is for work that does not ask: there the first signal raises KeyboardInterrupt at once.
     """
 
-    def __init__(self):
+    def __init__(self, raising: bool = False):
         self.received: int | None = None
+        self._raising = raising
         self._before = {}
 
     def __enter__(self) -> SignalWatch:
@@ -40,3 +42,5 @@ class SignalWatch:
         self.received = number
         for other in SIGNALS:
             signal.signal(other, signal.SIG_DFL)
+        if self._raising:
+            raise KeyboardInterrupt

@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from tengbc.baselines.finished import Finished
+from tengbc.options import Options
+from tengbc.problem import Problem
 from tengbc.runs.identity import versions
 from tengbc.solver import Solution
 from tengbc.solver.measure import Errors, Truth
+from tengbc.solver.outcome import Result
 
 
 def measure(solution: Solution | Finished) -> Errors | None:
@@ -36,5 +39,25 @@ def summary(
         "initial_fit_error": errors and errors.by_time[0][1],
         "error_estimate_max": float(known.max()) if known.size else None,
         "seconds": {name: round(value, 4) for name, value in spent.items()},
+        "versions": versions(),
+    }
+
+
+def failed_summary(
+    problem: Problem, chosen: Options, result: Result, seconds: float
+) -> dict[str, Any]:
+    """The same of a run that ended before there was any solution: what was asked for, and why."""
+    unknown = ("steps", "parameters", "interior_points", "boundary_points")
+    errors = ("max", "full", "final", "by_time")
+    return {
+        "problem": problem.name,
+        **chosen.model_dump(mode="json"),
+        **dict.fromkeys(unknown),
+        "outcome": result.outcome.value,
+        "message": result.message,
+        **{f"relative_l2_{name}": None for name in errors},
+        "initial_fit_error": None,
+        "error_estimate_max": None,
+        "seconds": {"total": round(seconds, 4)},
         "versions": versions(),
     }

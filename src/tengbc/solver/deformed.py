@@ -17,7 +17,7 @@ from jaxtyping import Float
 
 from tengbc.deformation.march import SIZES, Marched, march_deformed
 from tengbc.deformation.snapshots import marched_of, snapshot_of
-from tengbc.errors import DivergedError, NonFiniteError, UsageError
+from tengbc.errors import DivergedError, NonFiniteError, OutputError, UsageError
 from tengbc.fourier import needed_derivatives
 from tengbc.journal import NO_JOURNAL, Journal, Stage
 from tengbc.networks import Parameters
@@ -29,7 +29,7 @@ from tengbc.projection.structure import structure
 from tengbc.schemes import State
 from tengbc.solver.march import Callback
 from tengbc.solver.measure import TIMES
-from tengbc.solver.outcome import Outcome, Result
+from tengbc.solver.outcome import Outcome, Result, unwritten
 from tengbc.solver.plan import Report
 from tengbc.solver.record import Record
 from tengbc.solver.run_plan import Stopwatch
@@ -172,6 +172,8 @@ def _solve_level(
             result = Result(Outcome.NON_FINITE, str(error))
         except DivergedError as error:
             result = Result(Outcome.DIVERGED, str(error))
+        except OutputError as error:
+            result = unwritten(error)
         if stopped:
             t = marched.stored[-1].t
             result = Result(Outcome.INTERRUPTED, f"stopped on request at t = {t:.6g} of {t_end:g}.")

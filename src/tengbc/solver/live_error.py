@@ -17,24 +17,37 @@ POINTS = 512
 
 
 class LiveError:
-    """Relative error of a state against the exact solution, newest known, {} where unknown."""
+    """Relative error of a state against the exact solution, newest known, {} where unknown.
 
-    def __init__(self, problem: Problem, parameters: Parameters):
+    `steps` are those of the march. The second step tells how long the others will take, and
+    whether they will be looked at: if so, what that needs is compiled there, and never later.
+    """
+
+    def __init__(self, problem: Problem, parameters: Parameters, steps: int):
         self.problem, self.known = problem, {}
+        self.steps, self.seen, self.watched = steps, 0, False
         self.last = time.monotonic()
         self.points = problem.domain.interior(POINTS, seed=1).x
         network = parameters.network
         self._values = jax.jit(jax.vmap(lambda theta, x: network(theta)(x), in_axes=(None, 0)))
 
-    def __call__(self, state: State, t: float) -> dict[str, float]:
-        """The error, measured now or a moment ago."""
-        if self.problem.exact_function is None or time.monotonic() - self.last < INTERVAL:
+    def __call__(self, step: int, state: State, t: float) -> dict[str, float]:
+        """The error after a step, measured now or a moment ago."""
+        if self.problem.exact_function is None:
             return self.known
+        self.seen, passed = self.seen + 1, time.monotonic() - self.last
+        if self.seen == 2:
+            self.watched = passed * (self.steps - step) >= INTERVAL
+        if self.seen == 1 or (self.watched and (self.seen == 2 or passed >= INTERVAL)):
+            if self.watched:
+                self._look(state, t)
+            self.last = time.monotonic()
+        return self.known
+
+    def _look(self, state: State, t: float) -> None:
         truth = self.problem.exact(self.points, t)
         with jax.enable_x64(True):
             values = np.asarray(self._values(state.theta, self.points))
         size = float(np.linalg.norm(truth))
         if size > 0:
             self.known = {"error": float(np.linalg.norm(values - truth)) / size}
-        self.last = time.monotonic()
-        return self.known

@@ -14,7 +14,7 @@ from tengbc.projection import Fit
 from tengbc.schemes import Space, State
 from tengbc.solver.clock import Clock
 from tengbc.solver.marched import Marched
-from tengbc.solver.outcome import Outcome, Result
+from tengbc.solver.outcome import Outcome, Result, unwritten
 from tengbc.solver.record import Record
 from tengbc.solver.snapshots import march_snapshot, marched_from
 
@@ -82,8 +82,7 @@ def march(
             marched, space, scheme, clock, seed, observe, callbacks, keep_every, stage
         )
     except OutputError as error:
-        ended = Outcome.OUT_OF_SPACE if error.out_of_space else Outcome.NOT_WRITTEN
-        marched.result = Result(ended, str(error))
+        marched.result = unwritten(error)
     return marched
 
 

@@ -42,13 +42,28 @@ class Result:
 
     def error(self) -> TengbcError | None:
         """The exception that says the same, or None where there is nothing to raise."""
-        kinds: dict[Outcome, type[TengbcError]] = {
-            Outcome.TOLERANCE_NOT_REACHED: ToleranceError,
-            Outcome.DIVERGED: DivergedError,
-            Outcome.NON_FINITE: NonFiniteError,
-            Outcome.STALLED: DivergedError,
-            Outcome.OUT_OF_SPACE: OutputError,
-            Outcome.NOT_WRITTEN: OutputError,
-        }
-        kind = kinds.get(self.outcome)
+        kind = KINDS.get(self.outcome)
         return None if kind is None else kind(self.message)
+
+
+KINDS: dict[Outcome, type[TengbcError]] = {
+    Outcome.TOLERANCE_NOT_REACHED: ToleranceError,
+    Outcome.DIVERGED: DivergedError,
+    Outcome.NON_FINITE: NonFiniteError,
+    Outcome.STALLED: DivergedError,
+    Outcome.OUT_OF_SPACE: OutputError,
+    Outcome.NOT_WRITTEN: OutputError,
+}
+
+
+def unwritten(error: OutputError) -> Result:
+    """The result of a run whose files could not be written."""
+    return Result(Outcome.OUT_OF_SPACE if error.out_of_space else Outcome.NOT_WRITTEN, str(error))
+
+
+def result_of(error: TengbcError) -> Result | None:
+    """The result that says the same as an error; None for errors that are not ends of a run."""
+    if isinstance(error, OutputError):
+        return unwritten(error)
+    found = [outcome for outcome, kind in KINDS.items() if isinstance(error, kind)]
+    return Result(found[0], str(error)) if found else None

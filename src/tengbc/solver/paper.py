@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+from jaxtyping import Float
+
+from tengbc.errors import OutputError
 from tengbc.journal import NO_JOURNAL, Journal, Snapshot
 from tengbc.networks import mlp
 from tengbc.options import Options
@@ -13,11 +17,13 @@ from tengbc.projection import Collocation, SeparableProjection, SubsetProjection
 from tengbc.schemes import EULER, HEUN, RK4, AdamsBashforth, NetworkSpace, RungeKutta, State
 from tengbc.solver.clock import clock
 from tengbc.solver.march import Callback
+from tengbc.solver.outcome import unwritten
 from tengbc.solver.plan import Plan, Report
 from tengbc.solver.run_plan import Stopwatch, run_plan
 from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.solution import Solution
 
+Array = np.ndarray
 SCHEMES = {
     scheme.name: scheme
     for scheme in (
@@ -77,13 +83,18 @@ def plan_paper(
     boundary = boundary_points(domain, options.boundary_points or 256)
     collocation = Collocation(problem, network, interior, boundary)
     projection = _projection(options)
-    theta = _initial_fit(problem, network, collocation, projection, options, report, journal)
+    try:
+        theta = _initial_fit(problem, network, collocation, projection, options, report, journal)
+        failure = None
+    except OutputError as error:
+        theta, failure = _fitted_so_far(collocation, journal), unwritten(error)
     return Plan(
         space=NetworkSpace(collocation, projection),
         scheme=SCHEMES[options.scheme or "heun"],
         clock=times,
         start=State(theta),
         collocation=collocation,
+        failure=failure,
     )
 
 
@@ -98,6 +109,12 @@ def _projection(options: Options) -> SubsetProjection:
     }
     changes = {name: value for name, value in given.items() if value is not None}
     return replace(SubsetProjection(), **changes)
+
+
+def _fitted_so_far(collocation: Collocation, journal: Journal) -> Float[Array, " p"]:
+    """The newest parameters of a fit that could not be written down."""
+    last = journal.stage("initial fit").recall()
+    return collocation.parameters.start if last is None else last.arrays["theta"]
 
 
 def _initial_fit(

@@ -9,6 +9,7 @@ from tengbc.projection import Collocation
 from tengbc.schemes import Space, State
 from tengbc.solver.clock import Clock
 from tengbc.solver.march import Scheme
+from tengbc.solver.outcome import Result
 
 Report = Callable[[str, float, dict], object]
 """Progress: phase, fraction done, what is known so far; True ends an initial fit there."""
@@ -16,10 +17,14 @@ Report = Callable[[str, float, dict], object]
 
 @dataclass(frozen=True)
 class Plan:
-    """A march ready to go: all decisions made, the initial condition fitted."""
+    """A march ready to go: all decisions made, the initial condition fitted.
+
+    `failure` tells why the march must not begin; then `start` is as far as the fit came.
+    """
 
     space: Space
     scheme: Scheme
     clock: Clock
     start: State
     collocation: Collocation
+    failure: Result | None = None

@@ -52,17 +52,20 @@ def run_plan(
 ) -> Solution:
     """March a plan to its end and keep what the solution needs."""
     watch = Stopwatch()
-    marched = march(
-        plan.space,
-        plan.scheme,
-        plan.clock,
-        plan.start,
-        options.seed,
-        _Observer(problem, plan, report),
-        callbacks,
-        keep_every=_keep_every(plan.clock.steps),
-        stage=stage,
-    )
+    if plan.failure is not None:
+        marched = Marched(plan.failure, plan.start, [0.0], [plan.start.theta])
+    else:
+        marched = march(
+            plan.space,
+            plan.scheme,
+            plan.clock,
+            plan.start,
+            options.seed,
+            _Observer(problem, plan, report),
+            callbacks,
+            keep_every=_keep_every(plan.clock.steps),
+            stage=stage,
+        )
     computing, compiling = watch.lap()
     facts = {**_facts(options, plan), "march": stage.name}
     seconds = {"march": computing + stage.seconds_before, "compile": compiling}
@@ -124,7 +127,7 @@ class _Observer:
     def __init__(self, problem: Problem, plan: Plan, report: Report):
         self.space, self.steps, self.report = plan.space, plan.clock.steps, report
         self.segments = [points.segment for points in plan.collocation.boundary]
-        self.live_error = LiveError(problem, plan.collocation.parameters)
+        self.live_error = LiveError(problem, plan.collocation.parameters, plan.clock.steps)
 
     def __call__(self, step: int, t: float, state: State, fits: list[Fit]) -> Record:
         last = fits[-1]
@@ -134,7 +137,8 @@ class _Observer:
                 self.segments, self.space.boundary_residual(state.theta, t), strict=True
             )
         }
-        known = {"step": step, "time": t, "residual": last.misfit, **self.live_error(state, t)}
+        error = self.live_error(step, state, t)
+        known = {"step": step, "time": t, "residual": last.misfit, **error}
         self.report("march", step / self.steps, known)
         return Record(
             step,
