@@ -5,12 +5,12 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 
 from tengbc.runs.checkpoints import Checkpoints
-from tengbc.runs.keeper import Keeper
 from tengbc.solver import Outcome
 from tests.faults.cases import FAST, FILE, PAPER, chosen, fingerprint
 from tests.faults.processes import environment, options
@@ -18,34 +18,76 @@ from tests.faults.processes import environment, options
 NUMBERS = [signal.SIGINT, signal.SIGTERM]
 
 
+@pytest.fixture
+def deaf():
+    """Signals outside a session, where they are not ours, are ignored."""
+    before = {number: signal.signal(number, lambda *_: None) for number in NUMBERS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.mark.parametrize("kind", [PAPER, FAST], ids=["paper", "fast"])
-def test_fifteen_signals_each(tmp_path, workshop, monkeypatch, kind):
-    """At a random step of every session; checkpoints are made for the signals alone."""
+def test_fifteen_signals_each(tmp_path, workshop, deaf, kind):
+    """Each at a random time of its session; checkpoints are made for the signals alone."""
+    began = time.monotonic()
     expected = fingerprint(workshop(tmp_path / "undisturbed", chosen(kind)).solution)
-    rng, offer = random.Random(0), Keeper.offer
-    stopped = rounds = 0
-    while rounds < 15 and stopped < 15:
-        path, rounds = tmp_path / f"run{rounds}", rounds + 1
-        while True:
-            step, number, calls = rng.randrange(1, 6), rng.choice(NUMBERS), 0
-
-            def signalled(self, name, snapshot):
-                nonlocal calls
-                calls += 1
-                if calls == step:  # noqa: B023
-                    os.kill(os.getpid(), number)  # noqa: B023
-                offer(self, name, snapshot)
-
-            monkeypatch.setattr(Keeper, "offer", signalled)
-            ended = workshop(path, chosen(kind, every=1e9))
-            if ended.content is not None:
-                break
+    rng, stopped, rounds, ended = random.Random(0), 0, 0, None
+    usual = time.monotonic() - began
+    path = tmp_path / "run0"
+    while stopped < 15 or ended is None or ended.content is None:
+        number, rounds = rng.choice(NUMBERS), rounds + 1
+        wait = rng.uniform(0, usual) if stopped < 15 else 1e6
+        timer = threading.Timer(wait, os.kill, (os.getpid(), number))
+        timer.start()
+        began = time.monotonic()
+        ended = workshop(path, chosen(kind, every=1e9))
+        timer.cancel()
+        timer.join()
+        assert rounds < 200, "signals keep the run from getting on"
+        if ended.content is None:
             assert ended.solution.result.outcome is Outcome.INTERRUPTED
             assert ended.signal == number
             assert Checkpoints(path / "checkpoints").paths()
             stopped += 1
-            assert stopped < 60, "signals keep the run from getting on"
-        assert fingerprint(ended.solution) == expected
+        else:
+            assert fingerprint(ended.solution) == expected
+            usual = min(usual, time.monotonic() - began)
+            path = tmp_path / f"run{rounds}"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", [PAPER, FAST], ids=["paper", "fast"])
+def test_thirty_signals_to_processes(tmp_path, kind, capsys):
+    """At any time of a process's life, also while it imports and compiles."""
+    run = [sys.executable, "-m", "tengbc", "run", f"{FILE}:heat", *options(kind | {"dt": 1e-4})]
+    undisturbed, path = tmp_path / "undisturbed", tmp_path / "run0"
+    began = time.monotonic()
+    subprocess.run([*run, "--out", undisturbed, "--quiet"], env=environment(), check=True)
+    rng, longest = random.Random(0), time.monotonic() - began
+    for count in range(30):
+        fresh = not (path / "options.toml").exists()
+        line = [*run, "--out", path] if fresh else [sys.executable, "-m", "tengbc", "resume", path]
+        child = subprocess.Popen(
+            [*line, "--quiet"], env=environment(), stderr=subprocess.PIPE, text=True
+        )
+        number = rng.choice(NUMBERS)
+        time.sleep(rng.uniform(0, longest))
+        child.send_signal(number)
+        _, err = child.communicate(timeout=120)
+        with capsys.disabled():
+            print(f"\r{count + 1} signals, the last ended with {child.returncode}", end="")
+        begun = (path / "log.txt").exists()
+        assert child.returncode in (0, 128 + number) or (
+            child.returncode == -number and "checkpoint" not in err
+        ), err
+        assert "Traceback" not in err and err.count("\n") <= 1, err
+        if child.returncode == 0:
+            same = [(each / "history.csv").read_bytes() for each in (undisturbed, path)]
+            assert same[0] == same[1]
+            path = tmp_path / f"run{count + 1}"
+        elif child.returncode == 128 + number and "resume" in err:
+            assert begun and Checkpoints(path / "checkpoints").paths()
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -1,10 +1,7 @@
 """P17 and fuzz: whatever is in a file, loading it succeeds or ends in one of our errors."""
 
 import re
-import resource
 import shutil
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +10,6 @@ import safetensors
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tengbc.errors import TengbcError
 from tengbc.journal import Snapshot
 from tengbc.options import Options, options
 from tengbc.runs.checkpoints import Checkpoint, read
@@ -22,46 +18,11 @@ from tengbc.runs.directory import RunDirectory, explain, finished
 from tengbc.runs.newest import newest_checkpoint
 from tengbc.runs.verify import verify
 from tengbc.storage.sealed import seal
+from tests.fuzz.allowed import allowed
 
 GOOD = Checkpoint(
     {"options": "x"}, {"march": Snapshot({"theta": np.arange(30.0)}, {"usual_size": 1.0})}
 ).to_bytes()
-FORBIDDEN = (
-    "exec",
-    "compile",
-    "pickle.find_class",
-    "os.system",
-    "subprocess.Popen",
-    "marshal.loads",
-)
-SEEN: list[str] = []
-WATCHING = [False]
-
-
-def _hook(event, _):
-    if WATCHING[0] and event in FORBIDDEN:
-        SEEN.append(event)
-
-
-sys.addaudithook(_hook)
-
-
-def allowed(function, *arguments):
-    """Success or an error of ours, in two seconds and 512 MB, without running any code."""
-    began, memory = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    SEEN.clear()
-    WATCHING[0] = True
-    try:
-        result = function(*arguments)
-    except TengbcError as error:
-        result = None
-        assert str(error) and "\n" not in str(error)
-    finally:
-        WATCHING[0] = False
-    assert time.monotonic() - began < 2
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 512 * 1024
-    assert not SEEN
-    return result
 
 
 @pytest.fixture(scope="module")

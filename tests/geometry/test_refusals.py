@@ -37,6 +37,7 @@ IMPOSSIBLE = {
     "disk negative": (lambda: Disk(-1), "radius must be greater than zero"),
     "disk bool": (lambda: Disk(True), "radius must be a finite number"),
     "disk infinite": (lambda: Disk(INFINITE), "radius must be a finite number"),
+    "disk immense": (lambda: Disk(1e160), "choose larger units"),
     "disk center": (lambda: Disk(1, (0, 0, 0)), "center must hold 2 coordinates"),
     "ball center": (lambda: Ball(1, (0, 0)), "center must hold 3 coordinates"),
     "annulus swapped": (lambda: Annulus(2, 1), "smaller than outer"),

@@ -38,6 +38,14 @@ def test_the_cutoff_is_numpys_rcond(method, accuracy, cutoff):
     assert found.outcome == "solved"
 
 
+@pytest.mark.parametrize("method", method_names())
+def test_a_cutoff_below_rounding_counts_as_rounding(method):
+    """Equal columns differ by rounding in a factor; with that kept, x would be of size 1e16."""
+    found = least_squares(np.ones((3, 6)), np.ones(3), method=method, cutoff=0.0)
+    np.testing.assert_allclose(found.x, 1 / 6, rtol=1e-13)
+    assert found.rank == 1 and found.residual < 1e-14
+
+
 @pytest.mark.parametrize(
     ("method", "condition", "fallback"),
     [

@@ -9,6 +9,8 @@ from jaxtyping import Float
 
 from tengbc.errors import ProblemError, UsageError
 
+LARGEST = 1e75
+"""Of a coordinate or a radius: areas and volumes are still numbers."""
 RULES = ("uniform", "low-discrepancy", "random", "gauss")
 
 
@@ -36,6 +38,8 @@ def finite(value: Any, name: str) -> float:
         number = float("nan")
     if not np.isfinite(number):
         raise ProblemError(f"{name} must be a finite number, not {value!r}.")
+    if abs(number) > LARGEST:
+        raise ProblemError(f"{name} is {number:g}, whose powers overflow; choose larger units.")
     return number
 
 

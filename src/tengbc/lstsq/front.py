@@ -44,13 +44,17 @@ def least_squares(
 ) -> LeastSquaresResult:
     """min ‖b − Ax‖, singular values below `cutoff` times the largest being dropped.
 
-    The default cut-off is that of NumPy's `lstsq`, eps·max(m, n).
+    The default cut-off is that of NumPy's `lstsq`, eps·max(m, n); below it all is rounding, so a
+    smaller one counts as that.
     """
     if method not in _METHODS:
         raise UsageError(
             f"There is no least-squares method {method!r}; choose one of {', '.join(_METHODS)}."
         )
-    matrix, b = np.asarray(matrix, dtype=float), np.asarray(b, dtype=float)
+    try:
+        matrix, b = np.asarray(matrix, dtype=float), np.asarray(b, dtype=float)
+    except (TypeError, ValueError):
+        raise UsageError("A or b is no array of numbers; give arrays of real numbers.") from None
     if matrix.ndim != 2 or b.shape != matrix.shape[:1]:
         raise UsageError(
             f"A has shape {matrix.shape} and b has shape {b.shape}, but b needs one entry per row "
@@ -61,17 +65,19 @@ def least_squares(
             "The least-squares problem contains NaN or infinity, so it has no answer; check the "
             "functions that made its rows."
         )
-    default = float(np.finfo(float).eps) * max(matrix.shape)
-    if not matrix.size:
-        return LeastSquaresResult(np.zeros(matrix.shape[1]), 0, 1.0, float(np.linalg.norm(b)))
+    smallest = float(np.finfo(float).eps) * max(matrix.shape)
     matrix, scale_matrix = scaled(matrix)
     b, scale_right = scaled(b)
-    found = _METHODS[method](matrix, b, default if cutoff is None else cutoff)
+    if matrix.size:
+        found = _METHODS[method](matrix, b, max(smallest, cutoff or 0.0))
+    else:
+        found = LeastSquaresResult(np.zeros(matrix.shape[1]), 0, 1.0, float(np.linalg.norm(b)))
     with np.errstate(over="ignore", invalid="ignore"):
         x = found.x * (scale_right / scale_matrix)
-    if not np.isfinite(x).all():
+        residual = found.residual * scale_right
+    if not np.isfinite([*x, residual]).all():
         raise NonFiniteError(
             f"The least-squares answer is too large for floating point, because A is of size "
             f"{scale_matrix:.0e} and b of size {scale_right:.0e}; scale them."
         )
-    return replace(found, x=x, residual=found.residual * scale_right)
+    return replace(found, x=x, residual=residual)

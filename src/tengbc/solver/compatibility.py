@@ -17,6 +17,8 @@ from jaxtyping import Float
 from tengbc.geometry.points import BoundaryPoints
 from tengbc.problem import Problem
 
+QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+"""Run once on few points: compiling is all that counts."""
 _KNOWN: WeakKeyDictionary[Problem, dict] = WeakKeyDictionary()
 
 
@@ -63,5 +65,6 @@ def mismatch_at(
         return jax.jvp(after, (0.0,), (1.0,))
 
     with jax.enable_x64(True):
-        values, slopes = jax.jit(jax.vmap(residual))(points.x, points.normal)
+        at_points = jax.jit(jax.vmap(residual), compiler_options=QUICK)
+        values, slopes = at_points(points.x, points.normal)
     return np.asarray(values), np.asarray(slopes)
