@@ -84,8 +84,12 @@ class _Nothing:
     """A stage of which nothing is written down."""
 
     name: str = "march"
-    stopping: bool = False
+    asked: Callable[[], bool] = lambda: False
     seconds_before: float = 0.0
+
+    @property
+    def stopping(self) -> bool:
+        return self.asked()
 
     def recall(self) -> Snapshot | None:
         return None
@@ -101,10 +105,13 @@ class _Nothing:
 
 
 class NoJournal:
-    """Nothing is written down."""
+    """Nothing is written down; `stopping` tells whether the run was asked to end."""
+
+    def __init__(self, stopping: Callable[[], bool] = lambda: False):
+        self._stopping = stopping
 
     def stage(self, name: str) -> Stage:
-        return _Nothing(name)
+        return _Nothing(name, self._stopping)
 
 
 NO_STAGE: Stage = _Nothing()

@@ -76,6 +76,19 @@ def steepening() -> tb.Problem:
     )
 
 
+def square() -> tb.Problem:
+    """Heat in the plane: what finite elements and space–time networks take."""
+
+    def exact(x, t):
+        return jnp.exp(-0.2 * t) * jnp.sin(x[0]) * jnp.sin(x[1])
+
+    domain = tb.Rectangle((0.0, 0.0), (np.pi, np.pi))
+    laws = dict.fromkeys(domain.segments, tb.Dirichlet(0.0))
+    return tb.Problem(
+        domain, tb.Heat(0.1), laws, lambda x: exact(x, 0.0), exact, name="square", t_end=1.0
+    )
+
+
 def slow() -> tb.Problem:
     """The same as `heat`, but each evaluation of its source takes ten seconds."""
 

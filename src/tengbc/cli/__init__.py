@@ -1,3 +1,3 @@
 """The command line: `tengbc run heat-robin`."""
 
-from tengbc.cli.app import main as main
+from tengbc.cli.entry import main as main

@@ -39,7 +39,7 @@ app.command("reproduce")(reproduce)
 
 
 def main() -> None:
-    """Entry point of the `tengbc` command."""
+    """Run the command line and end the process."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without ² or ▂ shows ?, not an error

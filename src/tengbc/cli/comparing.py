@@ -41,7 +41,13 @@ def compare_and_write(
     entries: list[Entry] = []
     watch = SignalWatch(raising=True)
     with contextlib.suppress(KeyboardInterrupt), watch, Bar(quiet) as bar:
-        compare(problem, solvers, seconds, t_end, bar, entries)
+
+        def report(phase: str, fraction: float, known: dict) -> None:
+            bar(phase, fraction, known)
+            if watch.stopping:  # what the signal raised may have got lost in a callback
+                raise KeyboardInterrupt
+
+        compare(problem, solvers, seconds, t_end, report, entries)
     if watch.stopping and entries:
         entries[-1].reason = "interrupted."
     title = f"{problem.name or argument}: at most {seconds:g} s for each run"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tengbc.errors import TengbcError, UsageError
+from tengbc.journal import NoJournal
 from tengbc.problem import Problem
 from tengbc.runs import output
 from tengbc.runs.checkpoints import Checkpoint
@@ -41,14 +42,16 @@ class Ended:
 
 
 def run_plainly(problem: Problem, chosen: Config, report: Report, imported: float) -> Ended:
-    """A run without a directory: nothing is written."""
+    """A run without a directory: nothing is written; a signal ends it with what there is."""
     began = time.perf_counter()
-    solution = solve(
-        problem, throw=False, report=report, **chosen.options.model_dump(exclude_none=True)
-    )
+    choices = chosen.options.model_dump(exclude_none=True)
+    with SignalWatch() as watch:
+        journal = NoJournal(lambda: watch.stopping)
+        solution = solve(problem, throw=False, report=report, journal=journal, **choices)
     errors = measure(solution)
     spent = {"import": imported, "total": imported + time.perf_counter() - began}
-    return Ended(solution, errors, summary(solution, errors, spent))
+    content = summary(solution, errors, spent)
+    return Ended(solution, errors, content, signal=watch.received)
 
 
 def run_in_directory(
