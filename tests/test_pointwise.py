@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tengbc.errors import UsageError
-from tengbc.pointwise import Evaluator, as_points
+from tengbc.pointwise import Evaluator, as_points, as_time
 
 
 def test_one_point_or_many():
@@ -31,3 +31,16 @@ def test_other_shapes_are_refused(shape):
 def test_many_points_of_a_line_need_two_axes():
     with pytest.raises(UsageError, match=r"\(n, 1\)"):
         as_points(np.zeros(5), 1)
+
+
+@pytest.mark.parametrize("points", ["ab", [[0.0, 1.0], [2.0]], None, object()])
+def test_what_is_no_array_of_numbers_is_refused(points):
+    with pytest.raises(UsageError, match=r"\(n, 2\)"):
+        as_points(points, 2)
+
+
+@pytest.mark.parametrize("time", ["0.5", [0.1, 0.2], None, 1j, np.array([0.5])])
+def test_a_time_is_one_number(time):
+    assert as_time(1) == as_time(np.float32(1.0)) == as_time(jnp.asarray(1.0)) == 1.0
+    with pytest.raises(UsageError, match="must be one number"):
+        as_time(time)

@@ -23,7 +23,7 @@ class Coefficient(eqx.Module):
 
     def __call__(self, x: Point, t: Time) -> Array:
         value = self.value(*(x, t)[: len(self.arguments)]) if self.arguments else self.value
-        return jnp.asarray(value, dtype=float)
+        return real(value)
 
     @property
     def time_dependent(self) -> bool:
@@ -46,6 +46,16 @@ class Coefficient(eqx.Module):
         if isinstance(self.value, np.ndarray):
             return np.array2string(self.value, separator=", ", precision=4, threshold=8)
         return f"{self.value:.4g}".replace("-", "−") if isinstance(self.value, float) else symbol
+
+
+def real(value: Any) -> Array:
+    """What a user's function returned, as an array of real numbers."""
+    if jnp.iscomplexobj(value):
+        raise UsageError(
+            "A function returns complex numbers, but fields are real; take the real part, or two "
+            "components for real and imaginary part."
+        )
+    return jnp.asarray(value, dtype=float)
 
 
 CoefficientLike: TypeAlias = ArrayLike | Sequence | Callable | Coefficient

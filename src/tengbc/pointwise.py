@@ -24,16 +24,30 @@ class Evaluator:
         points = as_points(x, self.dim)
         many = points.ndim == 2
         with jax.enable_x64(True):
-            values = self._at_points(points if many else points[None], float(t))
+            values = self._at_points(points if many else points[None], as_time(t))
         return np.asarray(values if many else values[0], dtype=np.float64)
 
 
 def as_points(x, dim: int) -> Float[np.ndarray, "..."]:
     """One point (d,) or many (n, d) as float64; anything else is an error."""
-    points = np.asarray(x, dtype=np.float64)
+    try:
+        points = np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"Points are given as {type(x).__name__}, which is no array of numbers; give one of "
+            f"shape (n, {dim}), such as domain.interior(n=1000).x."
+        ) from None
     if points.ndim not in (1, 2) or points.shape[-1] != dim:
         raise UsageError(
             f"Points have shape {points.shape}, but in dimension {dim} one point has shape "
             f"({dim},) and n points have shape (n, {dim}); reshape them."
         )
     return points
+
+
+def as_time(t) -> float:
+    """One time as a float; anything else is an error."""
+    try:
+        return float("" if isinstance(t, str | bytes) else t)
+    except (TypeError, ValueError):
+        raise UsageError(f"t is {t!r}, but it must be one number; ask for one time.") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from tengbc.coefficient import Coefficient, CoefficientLike, check_arguments, co
 from tengbc.conditions import AbstractCondition, Condition
 from tengbc.equations import AbstractEquation, Equation
 from tengbc.errors import ProblemError, UsageError
+from tengbc.options import options
 from tengbc.pointwise import Evaluator
 from tengbc.reference import Reference
 from tengbc.shapes import field_shape
@@ -51,7 +51,7 @@ class Problem:
         reference: Reference | None = None,
         rtol: float | None = None,
     ):
-        self.domain = domain
+        self.domain = _as_domain(domain)
         self.equation = _as_equation(equation)
         self.conditions = _as_conditions(conditions, domain.segments)
         self._initial = _as_initial(initial)
@@ -60,13 +60,15 @@ class Problem:
         self.exact_function = exact
         self.reference = reference
         self.name = name
-        if t_end is not None and not (math.isfinite(t_end) and t_end > 0):
-            raise ProblemError(f"t_end is {t_end}, but it must be positive and finite; change it.")
-        self.t_end = t_end
-        self.rtol = rtol
+        checked = options(t_end=t_end, rtol=rtol)
+        self.t_end, self.rtol = checked.t_end, checked.rtol
         self.shape = field_shape(self)
         self._evaluate_initial = Evaluator(self._initial, domain.dim)
         self._evaluate_exact = None if exact is None else Evaluator(exact, domain.dim)
+
+    def __repr__(self) -> str:
+        name = f"{self.name}: " if self.name else ""
+        return f"<Problem {name}∂ₜu = {self.equation.formula} in {self.domain!r}>"
 
     @property
     def components(self) -> int:
@@ -120,6 +122,14 @@ class Problem:
         return "not known"
 
 
+def _as_domain(domain: Domain) -> Domain:
+    from tengbc.geometry.domain import Domain
+
+    if not isinstance(domain, Domain):
+        raise ProblemError(f"domain is {domain!r}, but it must be a domain, such as tb.Disk(1.0).")
+    return domain
+
+
 def _as_equation(equation: AbstractEquation | Callable[..., Value]) -> AbstractEquation:
     return equation if isinstance(equation, AbstractEquation) else Equation(equation)
 
@@ -128,6 +138,12 @@ def _as_conditions(
     conditions: Mapping[str, AbstractCondition | Callable[..., Value]], segments: tuple[str, ...]
 ) -> Mapping[str, AbstractCondition]:
     """One condition per segment, in the domain's order; raises with the names that do not match."""
+    if not isinstance(conditions, Mapping):
+        raise ProblemError(
+            f"conditions is a {type(conditions).__name__}, but it must name a condition for each "
+            f"boundary segment, such as {{{segments[0] if segments else 'left'!r}: "
+            f"tb.Dirichlet(0.0)}}; the domain's segments are: {', '.join(segments) or 'none'}."
+        )
     missing = [segment for segment in segments if segment not in conditions]
     unknown = [segment for segment in conditions if segment not in segments]
     if missing or unknown:
@@ -150,6 +166,7 @@ def _as_initial(initial: CoefficientLike) -> Coefficient:
     function = coefficient(initial, "initial")
     if function.time_dependent:
         raise ProblemError(
-            "initial takes (x, t), but u(x, 0) does not depend on time; write it as lambda x: …"
+            "initial takes two arguments, but u(x, 0) is a function of the point x alone, whose "
+            "coordinates are x[0], x[1], …; write it as lambda x: …"
         )
     return function

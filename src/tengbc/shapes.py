@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from tengbc.conditions import Robin
 from tengbc.errors import ProblemError, TengbcError
+from tengbc.indices import indices_past_the_end
 from tengbc.types import Field, Point, Value
 
 if TYPE_CHECKING:
@@ -60,7 +61,9 @@ def _same(name: str, function: Callable[[Point], Value], dim: int, shape: tuple[
 def _traced_shape(name: str, function: Callable[[Point], Value], dim: int) -> tuple[int, ...]:
     with jax.enable_x64(True):
         try:
-            return jax.eval_shape(function, jax.ShapeDtypeStruct((dim,), jnp.float64)).shape
+            point = jax.ShapeDtypeStruct((dim,), jnp.float64)
+            program, found = jax.make_jaxpr(function, return_shape=True)(point)
+            shape = found.shape
         except TengbcError:
             raise
         except Exception as error:  # any failure of a user's function: say which one it was
@@ -69,3 +72,9 @@ def _traced_shape(name: str, function: Callable[[Point], Value], dim: int) -> tu
                 f"{name} fails at a point of dimension {dim} ({type(error).__name__}: {reason}); "
                 f"write it with jax.numpy for one point x of shape ({dim},)."
             ) from error
+        for index, of in indices_past_the_end(program.jaxpr):
+            raise ProblemError(
+                f"{name} takes entry {index} of an array of shape {of}, which has no such entry; "
+                f"entries count from 0, and a point here has {dim}."
+            )
+    return shape

@@ -48,7 +48,8 @@ def test_points_axes_and_systems(system):
     np.testing.assert_array_equal(data.u[2, 1, 2], system([[0.7, 0.2]], 1.0)[0])
     with pytest.raises(OutsideError):
         system.to_xarray(np.zeros((1, 2)))
-    for wrong in (1, True, [1.0, 2.0], (np.zeros(3),), np.zeros((2, 3))):
+    pairs = [(0.7, 0.1), (0.6, 0.5)]  # points, which must not pass for axes
+    for wrong in (1, True, 3.0, "grid", [1.0, 2.0], (np.zeros(3),), np.zeros((2, 3)), pairs):
         with pytest.raises(UsageError):
             system.to_xarray(wrong)
 
@@ -135,6 +136,19 @@ def test_points_from_a_file(tmp_path):
         read_points(path, 2)
     with pytest.raises(OutputError, match="cannot be read"):
         read_points(tmp_path, 2)
+
+
+def test_a_directory_of_other_things_is_left_alone(system, tmp_path):
+    """A Zarr store is a directory, and writing it again replaces it: only if it is one."""
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "thesis.tex").write_text("years of work")
+    with pytest.raises(OutputError, match="holds other things"):
+        system.export(tmp_path / "papers", "zarr", where=3)
+    assert (tmp_path / "papers" / "thesis.tex").read_text() == "years of work"
+    for _ in range(2):
+        system.export(tmp_path / "u.zarr", "zarr", where=3)
+    with pytest.raises(OutputError, match="is a directory"):
+        system.save(".")
 
 
 def test_what_cannot_be_written(system, tmp_path, monkeypatch):

@@ -115,6 +115,12 @@ def test_animations_that_cannot_be(tmp_path, monkeypatch):
         plane().animate(tmp_path / "u.mp4")
     with pytest.raises(UsageError, match=r"only .gif and .mp4"):
         plane().animate(tmp_path / "u.mov")
+    for choice in ({"frames": 0}, {"frames": "ten"}, {"fps": 0}, {"fps": 2.5}, {"dpi": 0}):
+        with pytest.raises(UsageError, match=f"{next(iter(choice))} must be a whole number"):
+            plane().animate(tmp_path / "u.gif", **choice)
+    for times in ("now", [], [[0.5]]):
+        with pytest.raises(UsageError, match=r"one number|no time to draw"):
+            plane().plot(times)
     with pytest.raises(OutputError, match="cannot be written"):
         plane().animate(tmp_path / "missing" / "u.gif", frames=2)
 

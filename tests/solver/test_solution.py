@@ -73,6 +73,20 @@ def test_between_times_the_error_falls_with_the_order_of_the_interpolation():
     assert NEIGHBOURS - 1 < np.log2(errors[0] / errors[1]) < NEIGHBOURS + 2
 
 
+def test_one_time_many_or_none():
+    of = frozen(lambda t: t**2, [0.0, 0.5, 1.0])
+    np.testing.assert_array_equal(of.at_times(POINTS, 0.5), of.at_times(POINTS, [0.5]))
+    assert of.at_times(POINTS, []).shape == (0, len(POINTS))
+    for wrong in ("now", None, [0.1, 0.2]):
+        with pytest.raises(UsageError, match="must be one number"):
+            of(POINTS, wrong)
+
+
+def test_a_solution_shows_itself_in_one_line():
+    shown = repr(frozen(lambda t: t**2, [0.0, 0.5, 1.0]))
+    assert shown.startswith("<Solution") and "0 ≤ t ≤ 1: done" in shown and len(shown) < 100
+
+
 def test_few_stored_times_are_all_used():
     of = frozen(lambda t: t**2, [0.0, 0.5, 1.0])
     np.testing.assert_allclose(of(POINTS, 0.3), exact(lambda t: t**2, 0.3), atol=1e-14)

@@ -139,3 +139,5 @@ def test_refusals():
         solve(heat(), 1.0, shceme="euler")
     with pytest.raises(UsageError, match="t_end is -1"):
         solve(heat(), -1.0)
+    with pytest.raises(UsageError, match=r"takes a Problem, not 'heat-robin'; .*problems\.get"):
+        solve("heat-robin")

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 
-import jax.numpy as jnp
-
-from tengbc.coefficient import check_arguments
+from tengbc.coefficient import check_arguments, real
 from tengbc.conditions.base import AbstractCondition
 from tengbc.types import Field, Point, Time, Value
 
@@ -22,7 +20,7 @@ class Condition(AbstractCondition):
         self.function = residual
 
     def residual(self, u: Field, x: Point, normal: Point, t: Time) -> Value:
-        return jnp.asarray(self.function(u, x, normal, t), dtype=float)
+        return real(self.function(u, x, normal, t))
 
     @property
     def formula(self) -> str:

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 
-import jax.numpy as jnp
-
-from tengbc.coefficient import check_arguments
+from tengbc.coefficient import check_arguments, real
 from tengbc.equations.base import AbstractEquation
 from tengbc.types import Field, Point, Time, Value
 
@@ -19,7 +17,7 @@ class Equation(AbstractEquation):
         self.function = function
 
     def rhs(self, u: Field, x: Point, t: Time) -> Value:
-        return jnp.asarray(self.function(u, x, t), dtype=float)
+        return real(self.function(u, x, t))
 
     @property
     def formula(self) -> str:

@@ -47,13 +47,21 @@ def places(domain: Domain, where: Where = None) -> Places:
         return _grid([np.linspace(a, b, int(where)) for a, b in zip(*domain.bounds, strict=True)])
     if isinstance(where, np.ndarray) and where.ndim == 2:
         return Places(as_points(where, domain.dim))
-    axes = [np.asarray(axis, dtype=float) for axis in where]
-    if len(axes) == domain.dim and all(axis.ndim == 1 and len(axis) for axis in axes):
+    try:
+        axes = [np.asarray(axis, dtype=float) for axis in where]
+    except (TypeError, ValueError):
+        axes = []
+    if len(axes) == domain.dim and all(map(_is_axis, axes)):
         return _grid(axes)
     raise UsageError(
         f"Where to evaluate must be a number of points per axis, {domain.dim} arrays with the "
-        f"values on each axis, or an array of points of shape (n, {domain.dim})."
+        f"increasing values on each axis, or an array of points of shape (n, {domain.dim})."
     )
+
+
+def _is_axis(values: Array) -> bool:
+    """Whether values stand in order: a list of pairs is meant as points, and seldom passes."""
+    return values.ndim == 1 and len(values) > 0 and bool((np.diff(values) > 0).all())
 
 
 def _grid(axes: list[Array]) -> Places:

@@ -58,6 +58,8 @@ def export(
 
 
 def _through_xarray(dataset: Any, form: str, path: Path) -> None:
+    if path.is_dir() and not any((path / name).exists() for name in (".zgroup", "zarr.json")):
+        raise OutputError(f"{path} is a directory that holds other things; choose another name.")
     temporary = path.with_name(f".{os.getpid()}.{path.name}")
     try:
         if form == "netcdf":
@@ -68,7 +70,7 @@ def _through_xarray(dataset: Any, form: str, path: Path) -> None:
             extra("zarr", "A Zarr store", "export")
             dataset.to_zarr(temporary, mode="w", zarr_format=2, consolidated=True)
             if path.is_dir():
-                shutil.rmtree(path)
+                shutil.rmtree(path)  # a store, as was made sure of
         os.replace(temporary, path)
     finally:
         if temporary.is_dir():

@@ -12,6 +12,7 @@ from tengbc.errors import OutputError, UsageError
 from tengbc.extras import extra, pyplot
 from tengbc.figures.plot import VALUES, _components, fill, limits
 from tengbc.figures.views import views
+from tengbc.geometry import checks
 
 if TYPE_CHECKING:
     from tengbc.solver.solution import Solution
@@ -31,6 +32,10 @@ def animate(
     The scale stays the same in all frames, which are equally far apart in time.
     """
     target = Path(path)
+    frames, fps, dpi = (
+        checks.whole(value, name, least, 100_000)
+        for value, name, least in ((frames, "frames", 1), (fps, "fps", 1), (dpi, "dpi", 10))
+    )
     writer = _writer(target, fps)
     times = np.linspace(0.0, solution.times[-1], max(2, frames))
     look = views(solution.problem.domain)[0]

@@ -11,6 +11,7 @@ from jaxtyping import Float
 from tengbc.errors import UsageError
 from tengbc.extras import pyplot
 from tengbc.figures.views import SUBSCRIPTS, View, views
+from tengbc.pointwise import as_time
 
 if TYPE_CHECKING:
     from tengbc.solver.solution import Solution
@@ -61,7 +62,10 @@ def plot_error(
 
 
 def _times(solution: Solution, t: float | Sequence[float] | None) -> list[float]:
-    return [float(time) for time in np.atleast_1d(solution.times[-1] if t is None else t)]
+    wanted = np.atleast_1d(np.asarray(solution.times[-1] if t is None else t, dtype=object))
+    if not wanted.size:
+        raise UsageError("There is no time to draw; give one, or a list with some.")
+    return [as_time(time) for time in wanted]
 
 
 def _components(

@@ -13,17 +13,20 @@ class Rest:
     must be small. Small changes that no longer fall are round-off.
     """
 
+    LARGEST_NOISE = 1e-3
+    """Round-off that hides more of the solution than this is no excuse."""
+
     def __init__(self, tolerance: float = 1e-13, settled: float = 1e-10):
         self.tolerance, self.settled = tolerance, settled
         self.before, self.growing = math.inf, 0
 
-    def reached(self, change: float, size: float) -> bool:
-        """Take note of a change; True if the iteration may stop."""
+    def reached(self, change: float, size: float, noise: float = 0.0) -> bool:
+        """Take note of a change; True if the iteration may stop. `noise`: what round-off makes."""
         ratio = change / self.before if self.before else 0.0
         self.growing = self.growing + 1 if ratio >= 1 else 0
         first, self.before = math.isinf(self.before), change
         if ratio >= 0.9:
-            return change <= self.settled * size
+            return change <= max(self.settled * size, min(noise, self.LARGEST_NOISE * size))
         # The first change has no ratio to go by.
         return change * (1.0 if first else ratio / (1 - ratio)) <= self.tolerance * size
 

@@ -103,7 +103,7 @@ class BackwardDifferences:
                 c = new
                 if not np.isfinite(size) or rest.hopeless:
                     break
-                if rest.reached(float(change), float(size)):
+                if rest.reached(float(change), float(size), space.noise(c)):
                     return c
         raise DivergedError(
             f"the implicit step to t = {then:.6g} does not converge; take a smaller dt."

@@ -133,7 +133,7 @@ class RadauIIA:
                 if not np.isfinite(size):
                     break
                 heads = new
-                if rest.reached(float(change), float(size)):
+                if rest.reached(float(change), float(size), space.noise(heads)):
                     return heads
                 if rest.hopeless:
                     break

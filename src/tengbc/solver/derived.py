@@ -11,7 +11,7 @@ from jaxtyping import Float
 from tengbc.coefficient import Coefficient, CoefficientLike, coefficient
 from tengbc.equations import AbstractEquation, Heat
 from tengbc.errors import UsageError
-from tengbc.pointwise import Evaluator, as_points
+from tengbc.pointwise import Evaluator, as_points, as_time
 
 if TYPE_CHECKING:
     from tengbc.solver.solution import Solution
@@ -36,7 +36,7 @@ def gradient(
 
 def integral(solution: Solution, t: float | Sequence[float] | Array) -> Float[Array, "..."] | float:
     """∫_Ω u dx by Gauss quadrature, refined until it settles."""
-    times = np.atleast_1d(np.asarray(t, dtype=float))
+    times = np.array([as_time(time) for time in np.atleast_1d(np.asarray(t, dtype=object))])
     domain = solution.problem.domain
 
     def weighted(order: int) -> tuple[Array, Array]:
@@ -58,6 +58,12 @@ def flux(
     else:
         kappa = coefficient(diffusivity, "diffusivity")
     varying = None if kappa.constant else Evaluator(kappa, domain.dim)
+    sample = kappa.value if varying is None else varying(domain.interior(1).x[0], t)
+    if np.shape(sample) not in ((), solution.problem.shape):
+        raise UsageError(
+            f"diffusivity has shape {np.shape(sample)}, but the field has "
+            f"{solution.problem.shape}; give a number, or one number per component."
+        )
     total = np.zeros(solution.problem.shape)
     for name in segments:
 

@@ -18,7 +18,7 @@ from tengbc.coefficient import CoefficientLike
 from tengbc.errors import OutsideError, UsageError
 from tengbc.fields import gradient as gradient_of
 from tengbc.networks import AbstractBody, DeformedWaves, Parameters
-from tengbc.pointwise import as_points
+from tengbc.pointwise import as_points, as_time
 from tengbc.problem import Problem
 from tengbc.solver.outcome import Result
 from tengbc.solver.record import Record
@@ -28,7 +28,7 @@ NEIGHBOURS = 12
 """Stored times that an evaluation between them interpolates."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """u(x, t) for x in the domain and 0 ≤ t ≤ `times[-1]`, with what is known about its error.
 
@@ -53,6 +53,12 @@ class Solution:
         object.__setattr__(self, "_values", jax.jit(values))
         object.__setattr__(self, "_slopes", jax.jit(slopes))
 
+    def __repr__(self) -> str:
+        known = self.error_estimate[np.isfinite(self.error_estimate)]
+        error = f", error near {known.max():.1e}" if known.size else ""
+        name = f" of {self.problem.name}" if self.problem.name else ""
+        return f"<Solution{name}, 0 ≤ t ≤ {self.times[-1]:g}: {self.result}{error}>"
+
     def __call__(
         self, x: Float[Array, "n d"], t: float, *, outside: str = "raise"
     ) -> Float[Array, "..."]:
@@ -72,8 +78,10 @@ class Solution:
         """u at points x (n, d) and several times: what is common to them is computed once."""
         points = np.atleast_2d(as_points(x, self.problem.domain.dim))
         inside = self._inside(points, outside)
-        checked = [self._checked_time(t) for t in times]
+        checked = [self._checked_time(t) for t in np.atleast_1d(np.asarray(times, dtype=object))]
         result = np.full((len(checked), len(points), *self.problem.shape), np.nan)
+        if not checked:
+            return result
         if self.frozen and not self.deformed:
             result[:, inside] = self._with_frozen_body(points[inside], checked)
         else:
@@ -196,7 +204,7 @@ class Solution:
         return nodes, lagrange_weights(self.times[nodes], t)
 
     def _checked_time(self, t: float) -> float:
-        t, end = float(t), self.times[-1]
+        t, end = as_time(t), self.times[-1]
         if not -1e-12 * end <= t <= end * (1 + 1e-12):
             raise OutsideError(
                 f"The solution is known for 0 ≤ t ≤ {end:g}, but t = {t:g} was asked for; "

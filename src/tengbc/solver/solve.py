@@ -49,6 +49,11 @@ def solve(
     - `journal`: where the run is written down, to be taken up again (see `tengbc.journal`).
     - any option of `tengbc.options.Options`, such as `preset`, `scheme`, `dt`, `seed`.
     """
+    if not isinstance(problem, Problem):
+        raise UsageError(
+            f"solve takes a Problem, not {problem!r}; make one, or take a benchmark: "
+            f"tb.solve(tb.problems.get('heat-robin'))."
+        )
     checked = options(**choices, rtol=rtol, t_end=t_end if t_end is not None else problem.t_end)
     if checked.t_end is None:
         raise UsageError("t_end is missing and the problem has none of its own; pass t_end=….")

@@ -15,6 +15,8 @@ def write_atomically(path: Path, data: bytes) -> None:
 
     The data reaches the disk before the name does, and the name before this returns.
     """
+    if not path.name:
+        raise OutputError(f"{path} is a directory; give the name of a file in it.")
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with open(temporary, "wb") as file:

@@ -1,0 +1,49 @@
+"""Fields that begin with a layer: data that do not fit together, or a start from zero."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import tengbc as tb
+from tengbc.solver import Outcome
+
+CORNER = [(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (1.0, 1.0), (1.0, 2.0), (0.0, 2.0)]
+HOLE = [(0.3, 0.3), (0.6, 0.3), (0.6, 0.6), (0.3, 0.6)]
+
+
+def cooled_at_once(condition) -> tb.Solution:
+    """sin πx meets no condition on its slope at the left end."""
+    problem = tb.Problem(
+        tb.Interval(0.0, 1.0),
+        tb.Heat(0.1),
+        {"left": condition, "right": tb.Dirichlet(0.0)},
+        lambda x: jnp.sin(jnp.pi * x[0]),
+    )
+    return tb.solve(problem, 0.5, rtol=1e-3, features=60, throw=False)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        tb.Robin(lambda x, t: 1.0 + 0.0 * t, 1.0, 0.0),
+        lambda u, x, n, t: tb.normal_derivative(u)(x, n) + u(x) + 0.0 * u(x) ** 2,
+    ],
+    ids=["coefficients of time", "nonlinear"],
+)
+def test_laws_that_are_iterated_on_come_to_rest_in_spite_of_rounding(condition):
+    """The same law, told in a way that has to be iterated: its large heads leave much round-off."""
+    plain, iterated = cooled_at_once(tb.Robin(1.0, 1.0, 0.0)), cooled_at_once(condition)
+    assert iterated.result.outcome is not Outcome.DIVERGED
+    x = np.linspace(0.0, 1.0, 50)[:, None]
+    for t in (0.1, 0.5):
+        np.testing.assert_allclose(iterated(x, t), plain(x, t), atol=1e-5)
+
+
+def test_a_field_that_starts_from_zero_is_not_lost_in_its_first_step():
+    """At first u is small everywhere; what counts is what the conditions ask for."""
+    domain = tb.Polygon(CORNER, holes=[HOLE])
+    conditions = {segment: tb.Robin(1.0, 1.0, 1.0) for segment in domain.segments}
+    problem = tb.Problem(domain, tb.Heat(0.1), conditions, 0.0)
+    solution = tb.solve(problem, 1.0, rtol=1e-2, features=80, throw=False)
+    assert solution.result.outcome is Outcome.TOLERANCE_NOT_REACHED
+    assert solution.times[-1] == 1.0 and np.isfinite(solution.error_estimate).all()
