@@ -94,3 +94,18 @@ def test_against_the_exact_solution(make):
     error = worst_error(solution)
     print(make.__name__, error)
     assert error <= bound
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_a_periodic_box_has_no_boundary_to_watch(dim):
+    """A wave that comes round: exp(Σ sin(xᵢ − t))."""
+
+    def exact(x, t):
+        return jnp.exp(jnp.sum(jnp.sin(x - t)) / dim)
+
+    box = tb.PeriodicBox([0.0] * dim, [2 * PI] * dim)
+    problem = tb.Problem(box, tb.Transport([1.0] * dim), {}, lambda x: exact(x, 0.0), exact)
+    solution = tb.solve(problem, 2.0, rtol=1e-4)
+    assert worst_error(solution) < 3e-4 and solution.result
+    assert solution.history[-1].boundary == {}
+    assert solution.flux(None, 1.0, diffusivity=1.0) == 0.0

@@ -206,7 +206,8 @@ class LinearSpace:
         """g(u_θ) on each boundary segment at time t."""
         c = self.head(theta)
         residual = self.boundary_matrix @ c - self.boundary_rest(c, t)
-        return np.split(residual, self._segment_ends)
+        # Without a boundary there is no segment; np.split would make an empty one.
+        return np.split(residual, self._segment_ends) if self.collocation.boundary else []
 
     def project(
         self,
