@@ -5,6 +5,7 @@ import pytest
 
 from tengbc.errors import CheckpointError
 from tengbc.journal import Snapshot
+from tengbc.runs import identity, newest
 from tengbc.runs.checkpoints import Checkpoint, Checkpoints, read
 from tengbc.storage.sealed import seal
 from tests.faults.cases import FAST, chosen, fingerprint
@@ -73,12 +74,12 @@ SPOILERS = {
 @pytest.mark.parametrize("spoiler", SPOILERS)
 def test_the_one_before_is_used(tmp_path, workshop, monkeypatch, spoiler):
     expected = fingerprint(workshop(tmp_path / "undisturbed", chosen(FAST)).solution)
-    newest, *_ = interrupted(tmp_path / "run", workshop, monkeypatch).paths()
-    newest.write_bytes(SPOILERS[spoiler](newest.read_bytes()))
+    last, *_ = interrupted(tmp_path / "run", workshop, monkeypatch).paths()
+    last.write_bytes(SPOILERS[spoiler](last.read_bytes()))
     warnings = []
     ended = workshop(tmp_path / "run", chosen(FAST), warnings.append)
-    assert len(warnings) == 1 and newest.name in warnings[0]
-    assert newest.with_suffix(".damaged").exists()
+    assert len(warnings) == 1 and last.name in warnings[0]
+    assert last.with_suffix(".damaged").exists()
     assert fingerprint(ended.solution) == expected
 
 
@@ -88,7 +89,7 @@ def test_where_none_is_good_nothing_is_computed(tmp_path, workshop, monkeypatch)
         path.write_bytes(b"")
     for _ in range(2):
         with pytest.raises(
-            CheckpointError, match=r"None of the 3 checkpoints .* is whole"
+            CheckpointError, match=r"No checkpoint in .* is whole .*\(3 looked at\)"
         ) as error:
             workshop(tmp_path / "run", chosen(FAST))
         assert error.value.exit_code == 4
@@ -104,9 +105,12 @@ def test_changed_options_are_noticed(tmp_path, workshop, monkeypatch):
     assert error.value.exit_code == 4
 
 
-def test_other_threads_are_said(tmp_path, workshop, monkeypatch):
+@pytest.mark.parametrize("what", ["threads", "versions"])
+def test_other_threads_or_versions_are_said(tmp_path, workshop, monkeypatch, what):
+    expected = fingerprint(workshop(tmp_path / "undisturbed", chosen(FAST)).solution)
     interrupted(tmp_path / "run", workshop, monkeypatch)
-    monkeypatch.setenv("OMP_NUM_THREADS", "17")
+    monkeypatch.setattr(newest, what, lambda: getattr(identity, what)() | {"jax": "17"})
     warnings = []
-    workshop(tmp_path / "run", chosen(FAST), warnings.append)
+    ended = workshop(tmp_path / "run", chosen(FAST), warnings.append)
     assert len(warnings) == 1 and "→ 17" in warnings[0] and "last digits" in warnings[0]
+    assert fingerprint(ended.solution) == expected  # nothing else has changed here

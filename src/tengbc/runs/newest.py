@@ -21,8 +21,9 @@ def newest_checkpoint(
     if checkpoint is None:
         if wrong:
             raise CheckpointError(
-                f"None of the {len(wrong)} checkpoints in {directory.path} is whole and of "
-                f"tengbc's making, so the run cannot go on; remove the directory and start again."
+                f"No checkpoint in {directory.path} is whole and of tengbc's making "
+                f"({len(wrong)} looked at), so the run cannot go on; remove the directory and start "
+                f"again."
             )
         return None
     for sentence in wrong.values():
