@@ -1,6 +1,7 @@
 """P8: data that do not fit together are measured and said before the march; good data, silence."""
 
 import re
+import warnings
 
 import jax.numpy as jnp
 import numpy as np
@@ -61,6 +62,27 @@ def test_jumps_are_measured(kind, jump):
 def test_consistent_data_are_silent(kind):
     problem = interval(KINDS[kind](0.0))
     assert told(problem, "warning") == told(problem, "error") == told(problem, "note") == []
+
+
+PAPER = {"preset": "paper", "widths": (4,), "interior_points": 9, "fit_iterations": 1, "dt": 0.1}
+
+
+@pytest.mark.parametrize("choices", [PAPER, {"features": 6, "dt": 0.1}], ids=["paper", "fast"])
+def test_they_are_said_before_a_march(choices):
+    """In Python as a warning, before the first step."""
+    seen = []
+
+    def first(record, state):
+        seen.append(len(said))
+        return True
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        solve(interval(KINDS["robin"](1e-4)), 0.2, callbacks=[first], throw=False, **choices)
+    assert seen == [1] and "miss the condition on left by 3.5e-05" in str(said[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        solve(interval(KINDS["robin"](0.0)), 0.2, callbacks=[first], throw=False, **choices)
 
 
 @pytest.mark.parametrize("name", tb.problems.names())

@@ -18,8 +18,12 @@ SEEN: list[str] = []
 WATCHING = [False]
 
 
-def _hook(event, _):
-    if WATCHING[0] and event in FORBIDDEN:
+def _hook(event, arguments):
+    if not WATCHING[0]:
+        return
+    # Python's own and our packages may be loaded late; a name out of a file is none of them.
+    foreign = event == "import" and arguments[0].partition(".")[0] not in sys.modules
+    if event in FORBIDDEN or foreign:
         SEEN.append(event)
 
 

@@ -1,5 +1,6 @@
 """P17 and fuzz: whatever is in a file, loading it succeeds or ends in one of our errors."""
 
+import importlib
 import re
 import shutil
 from pathlib import Path
@@ -34,6 +35,10 @@ def test_the_hook_sees_what_it_should(place):
     """Without this, silence of the hook would mean nothing."""
     with pytest.raises(AssertionError):
         allowed(exec, "1")
+    (place / "foreign_module.py").write_text("")
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(AssertionError):
+        patch.syspath_prepend(place)
+        allowed(importlib.import_module, "foreign_module")
 
 
 scalars = st.one_of(

@@ -25,6 +25,10 @@ PAPER = {
 X = np.linspace(0.0, 1.0, 33)[:, None]
 
 
+WARM = heat()
+BACKWARDS = heat(Equation(lambda u, x, t: -laplacian(u)(x)))
+
+
 def decaying(x, t):
     return jnp.exp(-(jnp.pi**2) * t) * jnp.sin(jnp.pi * x[0])
 
@@ -120,10 +124,19 @@ def test_nan_from_a_condition():
         solve(problem, t_end=0.05)
 
 
-def test_far_too_large_a_step_raises():
+@pytest.mark.parametrize("scheme", ["euler", "heun", "rk4", "ab2", "ab3", "ab4"])
+def test_far_too_large_a_step_raises(scheme):
     with pytest.raises(DivergedError, match="smaller") as error:
-        solve(heat(), 5.0, dt=0.5, scheme="euler")
+        solve(WARM, 5.0, dt=0.25, scheme=scheme, features=12)
     assert error.value.solution.result.outcome is Outcome.DIVERGED
+    assert np.isfinite(error.value.solution.thetas).all()
+
+
+@pytest.mark.parametrize("scheme", ["radau9", "bdf2", "rk4"])
+def test_backwards_diffusion_is_never_an_answer(scheme):
+    """Large implicit steps would damp what grows without bound."""
+    run = solve(BACKWARDS, 1.0, dt=0.05, scheme=scheme, features=20, throw=False)
+    assert not run.result and run.result.message
 
 
 def test_a_tolerance_out_of_reach_raises():

@@ -25,6 +25,15 @@ def _solver(problem: Problem, checked: Options):
     return solve_deformed if deformable(problem, checked) else solve_fast
 
 
+def _warn(problem: Problem, checked: Options) -> None:
+    """Say before the march which data do not fit together."""
+    from tengbc.examine import examine  # which asks the solver's own modules
+
+    for finding in examine(problem, checked, thorough=False):
+        if finding.level == "warning":
+            warnings.warn(finding.text, stacklevel=3)
+
+
 def solve(
     problem: Problem,
     t_end: float | None = None,
@@ -58,6 +67,8 @@ def solve(
     if checked.t_end is None:
         raise UsageError("t_end is missing and the problem has none of its own; pass t_end=….")
     check_memory(checked, problem.domain.dim, problem.components or 1)
+    if journal is NO_JOURNAL:  # who keeps one, such as the command line, has looked already
+        _warn(problem, checked)
     solution = _solver(problem, checked)(
         problem, checked, checked.t_end, report, callbacks, journal
     )
