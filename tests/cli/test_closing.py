@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -62,6 +63,17 @@ def test_the_table_says_what_was_asked_and_what_was_reached(solution, monkeypatc
 def test_without_a_truth_the_curve_is_the_estimate(solution, monkeypatch):
     text = shown(solution, None, io.StringIO(), monkeypatch)
     assert "estimate over time" in text and "L² error" not in text
+
+
+def test_a_run_that_ended_on_its_way_says_how_far_it_came(solution, monkeypatch):
+    assert "0 to 1 in 2 steps" in shown(solution, None, io.StringIO(), monkeypatch)
+    short = replace(
+        solution,
+        times=solution.times[:2],
+        thetas=solution.thetas[:2],
+        error_estimate=np.full(2, np.nan),
+    )
+    assert "0 to 0.5, of 0 to 1 in 2 steps" in shown(short, None, io.StringIO(), monkeypatch)
 
 
 def test_colour_only_on_a_terminal_that_wants_it(solution, monkeypatch):

@@ -208,6 +208,30 @@ def test_names_that_are_no_problem(mine, run, name, said):
     assert re.search(said, err), err
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import tengbc\n1 / 0\n", r"fails in line 2 \(ZeroDivisionError: division by zero\)"),
+        ("problem = (\n", r"fails in line 1 \(SyntaxError: '\(' was never closed\)"),
+        ("import not_there\n", r"fails in line 1 \(ModuleNotFoundError: No module"),
+        ("def problem():\n    return x\n", r"fails in line 2 \(NameError: name 'x'"),
+        ("import tengbc as tb\nproblem = tb.Disk(-1.0)\n", r"radius must be greater than zero"),
+    ],
+)
+def test_a_file_with_a_mistake_in_it(run, tmp_path, text, said):
+    (tmp_path / "theirs.py").write_text(text)
+    code, _, err = run("run", f"{tmp_path / 'theirs.py'}:problem")
+    assert code == 2 and err.count("\n") == 1
+    assert re.search(said, err), err
+
+
+def test_a_file_may_import_its_neighbours(run, tmp_path):
+    (tmp_path / "constants_next_door.py").write_text("number = 3\n")
+    (tmp_path / "theirs.py").write_text("from constants_next_door import number\n")
+    code, _, err = run("run", f"{tmp_path / 'theirs.py'}:number")
+    assert code == 2 and "is a int, not a Problem" in err
+
+
 def test_outcomes_have_their_exit_codes(mine, run, tmp_path):
     code, _, err = run("run", f"{mine}:not_finite")
     assert code == 3 and "tengbc: The initial condition is not finite at t = 0" in err

@@ -146,3 +146,15 @@ def test_explicit_schemes_are_damped_enough_to_be_stable():
     problem = tb.problems.get("heat-mixed")
     solution = tb.solve(problem, t_end=0.05, scheme="heun", dt=5e-4, features=245, throw=False)
     assert worst_error(solution) < 1e-5
+
+
+def test_a_solution_that_has_faded_away_is_told_from_one_that_is_hard():
+    """Relative to nothing no error is small: end earlier, rather than more features."""
+    heat = tb.Problem(
+        tb.Interval(0.0, 1.0),
+        tb.Heat(1000.0),
+        {"left": tb.Dirichlet(0.0), "right": tb.Dirichlet(0.0)},
+        lambda x: jnp.sin(jnp.pi * x[0]),
+    )
+    with pytest.raises(tb.ToleranceError, match=r"has fallen to .* of what it was.*end earlier"):
+        tb.solve(heat, 1.0, rtol=1e-4)

@@ -5,6 +5,9 @@ import numpy as np
 import pytest
 
 import tengbc as tb
+from tengbc.errors import NonFiniteError
+from tengbc.examine import examine
+from tengbc.options import options
 from tengbc.solver import Outcome
 
 CORNER = [(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (1.0, 1.0), (1.0, 2.0), (0.0, 2.0)]
@@ -37,6 +40,31 @@ def test_laws_that_are_iterated_on_come_to_rest_in_spite_of_rounding(condition):
     x = np.linspace(0.0, 1.0, 50)[:, None]
     for t in (0.1, 0.5):
         np.testing.assert_allclose(iterated(x, t), plain(x, t), atol=1e-5)
+
+
+def on_an_interval(initial, left) -> tb.Problem:
+    conditions = {"left": tb.Dirichlet(left), "right": tb.Dirichlet(0.0)}
+    return tb.Problem(tb.Interval(0.0, 1.0), tb.Heat(0.1), conditions, initial)
+
+
+def test_values_that_are_not_finite_on_the_boundary_alone_are_found():
+    problem = on_an_interval(lambda x: jnp.where(x[0] > 0.9999, jnp.nan, 0.0), 0.0)
+    with pytest.raises(
+        NonFiniteError, match=r"initial condition is not finite at t = 0, x = \(1\)"
+    ):
+        tb.solve(problem, 1.0)
+    with pytest.raises(
+        NonFiniteError, match=r"condition on left is not finite at t = 0, x = \(0\)"
+    ):
+        tb.solve(on_an_interval(0.0, lambda x, t: jnp.log(t)), 1.0)
+
+
+def test_data_that_move_infinitely_fast_at_first_are_no_mistake():
+    """√t has no rate at t = 0: a layer, but the values are there."""
+    problem = on_an_interval(0.0, lambda x, t: jnp.sqrt(t))
+    levels = {finding.level for finding in examine(problem, options(t_end=1.0))}
+    assert levels == {"fine", "note"}
+    assert tb.solve(problem, 1.0, rtol=1e-2, features=60, throw=False).times[-1] == 1.0
 
 
 def test_a_field_that_starts_from_zero_is_not_lost_in_its_first_step():

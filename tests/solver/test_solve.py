@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tengbc.conditions import Dirichlet
+from tengbc.conditions import Dirichlet, Robin
 from tengbc.equations import Equation
-from tengbc.errors import DivergedError, NonFiniteError, ToleranceError, UsageError
+from tengbc.errors import DivergedError, NonFiniteError, ProblemError, ToleranceError, UsageError
 from tengbc.fields import laplacian
 from tengbc.solver import Outcome, solve
 from tests.solver.cases import heat
@@ -122,6 +122,22 @@ def test_nan_from_a_condition():
     problem = heat(conditions={"left": late, "right": Dirichlet(0.0)})
     with pytest.raises(NonFiniteError, match=r"condition on left is not finite at t = .*x = \(0\)"):
         solve(problem, t_end=0.05)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [Robin(lambda x: 0.0, lambda x: 0.0, 1.0), lambda u, x, n, t: 0.0, lambda u, x, n, t: x[0] - t],
+)
+def test_a_condition_that_says_nothing_about_u(law):
+    problem = heat(conditions={"left": law, "right": Dirichlet(0.0)})
+    with pytest.raises(ProblemError, match="condition on left says nothing about u at t = 0"):
+        solve(problem, 1.0, rtol=1e-3)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_sizes_whose_squares_are_no_numbers(size):
+    with pytest.raises(ProblemError, match="other units"):
+        solve(heat(initial=lambda x: size * jnp.sin(jnp.pi * x[0])), 1.0, rtol=1e-3)
 
 
 @pytest.mark.parametrize("scheme", ["euler", "heun", "rk4", "ab2", "ab3", "ab4"])

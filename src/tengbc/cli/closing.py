@@ -50,7 +50,7 @@ def _rows(
     curve = _curve(solution, errors)
     if curve:
         yield f"{'error' if errors else 'estimate'} over time, log scale", curve
-    yield "time", f"0 to {content['t_end']:g} in {content['steps']} steps"
+    yield "time", _way(solution, content)
     yield "preset, scheme", f"{content['preset']}, {content['scheme']}"
     yield (
         "size",
@@ -60,6 +60,13 @@ def _rows(
     yield "seconds", ", ".join(f"{name} {value:.2f}" for name, value in content["seconds"].items())
     for path in files:
         yield ("report" if path.suffix == ".html" else "written to"), str(path)
+
+
+def _way(solution: Solution, content: dict[str, Any]) -> str:
+    """From where to where; a run that ended on its way says how far it came."""
+    whole = f"0 to {content['t_end']:g} in {content['steps']} steps"
+    reached = float(solution.times[-1])
+    return whole if reached >= content["t_end"] else f"0 to {reached:.6g}, of {whole}"
 
 
 def _curve(solution: Solution, errors: Errors | None) -> str:

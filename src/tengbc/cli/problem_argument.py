@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import runpy
+import sys
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tengbc.errors import UsageError
+from tengbc.errors import TengbcError, UsageError
 from tengbc.problems.catalog import CATALOG
 
 if TYPE_CHECKING:
@@ -42,10 +44,16 @@ def load_problem(argument: str) -> Problem:
     if argument in CATALOG:
         return problems.get(argument)
     path, _, name = argument.rpartition(":")
-    found = runpy.run_path(path).get(name)
+    sys.path.insert(0, str(Path(path).resolve().parent))  # its neighbours, as `python FILE.py` has
+    try:
+        found = runpy.run_path(path).get(name)
+        found = found() if callable(found) and not isinstance(found, Problem) else found
+    except TengbcError:
+        raise
+    except Exception as error:  # a mistake in the user's file, so not a traceback of ours
+        raise UsageError(f"{path} fails{_place(error, path)}; correct it there.") from error
     if found is None:
         raise UsageError(f"{path} has no {name!r}; check the name after the colon.")
-    found = found() if callable(found) and not isinstance(found, Problem) else found
     if not isinstance(found, Problem):
         raise UsageError(
             f"{name!r} in {path} is a {type(found).__name__}, not a Problem; name a Problem or a "
@@ -53,3 +61,17 @@ def load_problem(argument: str) -> Problem:
         )
     found.name = found.name or Path(path).stem
     return found
+
+
+def _place(error: Exception, path: str) -> str:
+    """Where a user's file went wrong, and why."""
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == path
+    ]
+    if isinstance(error, SyntaxError) and error.filename == path:
+        lines.append(error.lineno)
+    said = " ".join(str(getattr(error, "msg", None) or error).split())
+    where = f" in line {lines[-1]}" if lines else ""
+    return f"{where} ({type(error).__name__}: {said})"

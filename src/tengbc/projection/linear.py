@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Inexact
 
-from tengbc.errors import DivergedError
+from tengbc.errors import DivergedError, ProblemError
 from tengbc.geometry.points import BoundaryPoints, Points
 from tengbc.lstsq.regularised import RegularisedQR
 from tengbc.networks import Network
@@ -101,6 +101,12 @@ class LinearSpace:
         self.phi = values.reshape(-1, self.unknowns)
         self.rate_matrix = rates.reshape(-1, self.unknowns)
         blocks = [block.reshape(-1, self.unknowns) for block in blocks]
+        for points, block, affine in zip(collocation.boundary, blocks, self._affine, strict=True):
+            if affine and not block.any():
+                raise ProblemError(
+                    f"The condition on {points.segment} says nothing about u at t = {t:.6g}, where "
+                    f"neither u nor ∂ₙu enters it; give one that does."
+                )
         self._segment_ends = np.cumsum([len(block) for block in blocks])[:-1]
         self.boundary_matrix = np.concatenate(blocks or [np.zeros((0, self.unknowns))])
         self.scale = self._row_scale(blocks)
@@ -135,7 +141,7 @@ class LinearSpace:
         for points, block in zip(collocation.boundary, blocks, strict=True):
             length = collocation.problem.domain.radius
             weight = np.repeat(np.sqrt(points.w * length), len(block) // len(points))
-            parts.append(BOUNDARY_WEIGHT * weight * (unit / max(_size(block), 1e-300)))
+            parts.append(BOUNDARY_WEIGHT * weight * (unit / (_size(block) or unit)))
         return np.concatenate(parts)
 
     def factorisation(self, tau: complex) -> RegularisedQR:
@@ -342,6 +348,7 @@ class LinearSpace:
             for points in boundary
         ]
         self.rates_are_matrix = equation.affine and equation.constant_matrix
+        self._affine = [law.affine for law in conditions]
         self.conditions_are_matrix = all(law.affine and law.constant_matrix for law in conditions)
         self.source_is_constant = equation.constant_offset
         self.data_are_constant = all(law.constant_offset for law in conditions)

@@ -16,6 +16,7 @@ from jaxtyping import Float
 
 from tengbc.geometry.points import BoundaryPoints
 from tengbc.problem import Problem
+from tengbc.projection.collocation import check_finite
 
 QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 """Run once on few points: compiling is all that counts."""
@@ -28,12 +29,21 @@ def initial_mismatch(
     """max |g(u₀)| and max |t_end · dg/dt| at t = 0 on each segment, relative to the size of u₀.
 
     The derivative is that along the equation: u moves by L(u₀), and the condition's data with t.
+    A rate that is not finite, as that of √t, counts as infinite; values must be finite.
     Asked again for the same points it answers at once: a run checks its data before it begins.
     """
     key = (t_end, *(segment.x.tobytes() for segment in boundary))
     known = _KNOWN.setdefault(problem, {})
     if key not in known:
-        found = {s.segment: mismatch_at(problem, s) for s in boundary}
+        found = {}
+        for s in boundary:
+            values, slopes = mismatch_at(problem, s)
+            for name, given in (
+                ("The initial condition", problem.initial(s.x)),
+                (f"The condition on {s.segment}", values),
+            ):
+                check_finite(name, given, s.x, 0.0, "correct it there")
+            found[s.segment] = values, np.where(np.isfinite(slopes), slopes, np.inf)
         size = initial_size(problem)
         known[key] = tuple(
             {name: scale * float(np.max(np.abs(both[part]))) for name, both in found.items()}

@@ -64,6 +64,8 @@ EXPLICIT_DAMPING = 1e-9
 and 0.998, the true one, with 10⁻⁹; the fit of the initial values falls from 4·10⁻⁹ to 4·10⁻⁸."""
 COMPATIBLE = 1e-7
 """Initial and boundary data that differ by less are fitted together."""
+FADED = 1e-10
+"""What is left of a solution that has fallen below this part of its initial size is round-off."""
 INITIAL_LAYER = 0.05
 """The part of the time that an initial layer of incompatible data is given to spread."""
 # Some schemes march in any space, the implicit ones in spaces with matrices, as all of ours are.
@@ -146,8 +148,7 @@ def solve_fast(
     return _told(
         answer,
         Outcome.TOLERANCE_NOT_REACHED,
-        f"the error is near {worst:.1e} where {tolerance:.1e} was asked for; accept it with a "
-        f"larger rtol, or give a smaller dt, more features or smoother data.",
+        f"the error is near {worst:.1e} where {tolerance:.1e} was asked for; {_advice(answer)}.",
     )
 
 
@@ -278,6 +279,22 @@ def _layer_text(mismatch: dict, drift: dict, layer: float, answer: Solution) -> 
         f"so the tolerance holds from t = {layer:g} on; before, the error is up to "
         f"{np.max(answer.error_estimate):.1e}."
     )
+
+
+def _advice(answer: Solution) -> str:
+    """What to do about a tolerance that was missed."""
+    points = answer.problem.domain.interior(256).x
+    sizes = np.abs(answer.at_times(points, answer.times)).reshape(len(answer.times), -1).max(axis=1)
+    before = np.maximum.accumulate(sizes)
+    faded = np.flatnonzero((sizes <= FADED * before) & (before > 0))
+    if faded.size:
+        first = faded[0]
+        return (
+            f"by t = {answer.times[first]:.3g} the solution has fallen to "
+            f"{sizes[first] / before[first]:.0e} of what it was, where an error relative to it "
+            f"says little: end earlier"
+        )
+    return "accept it with a larger rtol, or give a smaller dt, more features or smoother data"
 
 
 def _told(solution: Solution, outcome: Outcome, message: str) -> Solution:

@@ -9,6 +9,7 @@ import numpy as np
 from tengbc.lstsq.regularised import RegularisedQR
 from tengbc.networks.random_features import waves
 from tengbc.problem import Problem
+from tengbc.solver.sampling import initial_values
 
 STRETCHES = (1.0, 1.8)
 """Smooth data want long waves; narrow peaks want shorter ones, at some cost in the rest."""
@@ -44,10 +45,9 @@ def _fit_error(problem: Problem, count: int, stretch: float, seed: int) -> float
     def features(x):
         return np.hstack([np.sin(x @ weight.T + bias), np.ones((len(x), 1))])
 
-    points, unseen = (domain.interior(2 * count, seed=seed + k).x for k in (0, 1))
-    factored = RegularisedQR(features(points), DAMPING)
-    targets = problem.initial(points).reshape(len(points), -1)
-    truth = problem.initial(unseen).reshape(len(unseen), -1)
-    fitted = features(unseen) @ np.stack([factored.solve(target) for target in targets.T], axis=1)
+    points, unseen = (domain.interior(2 * count, seed=seed + k) for k in (0, 1))
+    targets, truth = (initial_values(problem, sample) for sample in (points, unseen))
+    factored = RegularisedQR(features(points.x), DAMPING)
+    fitted = features(unseen.x) @ np.stack([factored.solve(target) for target in targets.T], axis=1)
     size = float(np.linalg.norm(truth))
     return float(np.linalg.norm(fitted - truth)) / size if size else 0.0

@@ -3,10 +3,14 @@
 import numpy as np
 from jaxtyping import Float
 
+from tengbc.errors import ProblemError
 from tengbc.geometry.domain import Domain
 from tengbc.geometry.points import BoundaryPoints, Points
 from tengbc.problem import Problem
 from tengbc.projection.collocation import check_finite
+
+SMALLEST = 1e-100
+"""Sizes of u₀ below this, or above its inverse, are refused."""
 
 
 def boundary_points(
@@ -26,4 +30,10 @@ def initial_values(problem: Problem, points: Points) -> Float[np.ndarray, "n m"]
     """u(x, 0) at the points, one column per component; NaN and infinity are an error."""
     values = problem.initial(points.x).reshape(len(points), problem.components or 1)
     check_finite("The initial condition", values, points.x, 0.0, "correct it there")
+    largest = float(np.max(np.abs(values), initial=0.0))
+    if largest and not SMALLEST <= largest <= 1 / SMALLEST:
+        raise ProblemError(
+            f"The initial values are of size {largest:.1e}, whose squares are no floating-point "
+            f"numbers; state the problem in other units."
+        )
     return values

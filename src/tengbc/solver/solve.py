@@ -65,7 +65,9 @@ def solve(
         )
     checked = options(**choices, rtol=rtol, t_end=t_end if t_end is not None else problem.t_end)
     if checked.t_end is None:
-        raise UsageError("t_end is missing and the problem has none of its own; pass t_end=….")
+        raise UsageError(
+            "t_end is missing and the problem has none of its own; pass t_end=… or --t-end."
+        )
     check_memory(checked, problem.domain.dim, problem.components or 1)
     if journal is NO_JOURNAL:  # who keeps one, such as the command line, has looked already
         _warn(problem, checked)
