@@ -1,8 +1,15 @@
 """Child processes of `tengbc`, and what they compile kept for the next one."""
 
+import multiprocessing
 import os
+import sys
 import tempfile
+from collections.abc import Sequence
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from unittest import mock
+
+from tengbc.cli import main
 
 CACHE = Path(tempfile.gettempdir()) / f"tengbc-compiled-{os.getuid()}"
 
@@ -18,6 +25,23 @@ def environment(**changes: str) -> dict[str, str]:
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0",
         **changes,
     }
+
+
+_IMPORTED = multiprocessing.get_context("forkserver")
+_IMPORTED.set_forkserver_preload(["tengbc.cli.app", "tengbc.cli.solving"])
+
+
+def forked(*line: str) -> BaseProcess:
+    """A process of `tengbc` that comes from one which has made its imports and nothing else."""
+    process = _IMPORTED.Process(target=_command, args=(line,))
+    with mock.patch.dict(os.environ, environment()):  # that of the first is that of all
+        process.start()
+    return process
+
+
+def _command(line: Sequence[str]) -> None:
+    sys.argv = ["tengbc", *line, "--quiet"]
+    main()
 
 
 def options(kind: dict) -> list[str]:

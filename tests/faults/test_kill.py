@@ -15,7 +15,7 @@ import pytest
 
 import tengbc as tb
 from tests.faults.cases import FAST, FILE, PAPER
-from tests.faults.processes import environment, options
+from tests.faults.processes import environment, forked, options
 
 RUNS = {
     "paper": PAPER | {"t_end": 0.04},
@@ -33,9 +33,12 @@ def start(*line, **changes):
     )
 
 
+def run(path, kind):
+    return ["run", f"{FILE}:heat", *options(kind), "--out", str(path), "--checkpoint-every", "0.1"]
+
+
 def begin(path, kind, **changes):
-    line = ["run", f"{FILE}:heat", *options(kind), "--out", str(path), "--checkpoint-every", "0.1"]
-    return start(*line, **changes)
+    return start(*run(path, kind), **changes)
 
 
 def finish(child):
@@ -55,36 +58,39 @@ def bits(path):
 
 def killed_until_done(path, kind, kills, rng, longest):
     """Kill that many sessions, each at a random moment, and let the last one finish."""
-    child, done = begin(path, kind), 0
+    child, done = forked(*run(path, kind)), 0
     while done < kills:
-        try:
-            child.wait(timeout=rng.uniform(0.0, longest))
-        except subprocess.TimeoutExpired:
+        child.join(rng.uniform(0.0, longest))
+        if child.exitcode is None:
             child.kill()
-        _, err = child.communicate()
-        if child.returncode == 0:
+            child.join()
+        if child.exitcode == 0:
             return done
-        assert child.returncode == -signal.SIGKILL, err
+        assert child.exitcode == -signal.SIGKILL
         done += 1
         fresh = not (path / "options.toml").exists()
-        child = begin(path, kind) if fresh else start("resume", str(path))
-    finish(child)
+        child = forked(*(run(path, kind) if fresh else ("resume", str(path))))
+    child.join()
+    assert child.exitcode == 0
     return done
 
 
 @functools.cache
 def undisturbed(name):
-    """The bits of a run that nothing happens to, and the seconds it took."""
+    """The bits of a run that nothing happens to."""
     with tempfile.TemporaryDirectory() as place:
-        began = time.monotonic()
         finish(begin(Path(place) / name, RUNS[name]))
-        return bits(Path(place) / name), time.monotonic() - began
+        return bits(Path(place) / name)
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_twelve_kills_at_random_times(tmp_path, name):
     """Over all that a session does: start, compilation, steps, checkpoints, files at its end."""
-    expected, longest = undisturbed(name)
+    expected = undisturbed(name)
+    forked("--help").join()  # the imports, once
+    began = time.monotonic()
+    forked(*run(tmp_path / "whole", RUNS[name])).join()
+    longest = time.monotonic() - began
     rng, rounds, kills = random.Random(0), 0, 0
     while kills < 12:
         path = tmp_path / f"run{rounds}"
@@ -97,7 +103,7 @@ def test_twelve_kills_at_random_times(tmp_path, name):
 def test_three_runs_one_hash(tmp_path, name):
     for again in ("second", "third"):
         finish(begin(tmp_path / again, RUNS[name]))
-        assert bits(tmp_path / again) == undisturbed(name)[0]
+        assert bits(tmp_path / again) == undisturbed(name)
 
 
 def test_other_threads_warn_and_stay_close(tmp_path):
