@@ -1,12 +1,14 @@
 """P20: a long march neither leaks nor slows down, and compiles nothing after its second step."""
 
+import itertools
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from tengbc.solver import live_error, solve
 from tengbc.solver.compile_clock import compile_clock
-from tests.faults.cases import PROBLEMS
+from tests.faults.cases import FAST, PAPER, PROBLEMS
 
 
 def resident() -> float:
@@ -45,20 +47,42 @@ def soak(steps: int, problem: str = "plain") -> list[float]:
     return shown
 
 
+def ticking(monkeypatch, seconds):
+    """The clock of those who watch: each look at it takes so many seconds."""
+    ticks = itertools.count()
+    clock = SimpleNamespace(monotonic=lambda: seconds * next(ticks))
+    monkeypatch.setattr(live_error, "time", clock)
+
+
 def test_ten_thousand_steps():
     soak(10_000)
 
 
 def test_the_error_on_display_compiles_nothing_either(monkeypatch):
-    """It is looked at after every step here; what that takes is there by the second."""
-    monkeypatch.setattr(live_error, "INTERVAL", 0.0)
+    """A step takes half a second of this clock; what a look takes is there by the second step."""
+    ticking(monkeypatch, 0.5)
     shown = soak(1000, "heat")
     assert len(shown) == 999 and 0 < shown[-1] < 0.5
 
 
 def test_a_march_of_a_moment_is_not_looked_at(monkeypatch):
-    monkeypatch.setattr(live_error, "INTERVAL", 1e9)
+    ticking(monkeypatch, 1e-6)
     assert soak(1000, "heat") == []
+
+
+@pytest.mark.parametrize(
+    ("problem", "kind"),
+    [
+        ("heat", PAPER | {"scheme": "ab3"}),
+        ("logistic", FAST | {"scheme": "bdf3", "t_end": 0.2, "dt": 0.01}),
+    ],
+    ids=["paper, multistep", "fast, nonlinear"],
+)
+def test_other_marches_compile_nothing_after_their_second_step(problem, kind):
+    compiled = []
+    look = lambda record, state: compiled.append(compile_clock.programs)
+    solve(PROBLEMS(problem), callbacks=[look], throw=False, **kind)
+    assert len(compiled) > 10 and compiled[1] == compiled[-1]
 
 
 @pytest.mark.long

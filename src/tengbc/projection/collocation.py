@@ -85,7 +85,7 @@ class Collocation:
         """g(u_θ) on each boundary segment at time t, in the order of `boundary`."""
         with jax.enable_x64(True):
             found = [
-                np.asarray(function(theta, points.x, points.normal, t))
+                np.asarray(function(theta, points.x, points.normal, float(t)))
                 for function, points in zip(self._conditions, self.boundary, strict=True)
             ]
         for points, g in zip(self.boundary, found, strict=True):
@@ -131,7 +131,7 @@ class Collocation:
         place = self.interior_rows
         for function, points in zip(self._condition_columns, self.boundary, strict=True):
             with jax.enable_x64(True):
-                block = np.asarray(function(theta, points.x, points.normal, t, active))
+                block = np.asarray(function(theta, points.x, points.normal, float(t), active))
             slope = f"The derivative of the condition on {points.segment}"
             check_finite(slope, np.moveaxis(block, 0, -1), points.x, t)
             block = block.reshape(len(active), -1)
@@ -172,7 +172,8 @@ class Collocation:
 
     def _on_points(self, function: Callable, theta: Array, x: Array, *arguments: float) -> Array:
         with jax.enable_x64(True):
-            return np.asarray(function(theta, x, *arguments))
+            # A NumPy number and Python's own would be two programs.
+            return np.asarray(function(theta, x, *map(float, arguments)))
 
 
 def _over_points(function: Callable, extra: int) -> Callable:

@@ -82,7 +82,7 @@ class LinearSpace:
     def linearise(self, t: float, c: Float[Array, " n"]) -> None:
         """Set L̄ and B̄ to the derivatives of the laws at time t and state c."""
         collocation = self.collocation
-        theta = self.theta(c)
+        theta, t = self.theta(c), float(t)
         with jax.enable_x64(True):
             values, rates = map(np.asarray, self._matrices(theta, collocation.interior.x, t))
             blocks = [
@@ -358,7 +358,7 @@ class LinearSpace:
 
     def _source(self, t: float) -> Float[Array, " i"]:
         with jax.enable_x64(True):
-            source = np.asarray(self._source_at(self.collocation.interior.x, t))
+            source = np.asarray(self._source_at(self.collocation.interior.x, float(t)))
         check_finite("The equation's source", source, self.collocation.interior.x, t)
         return source.ravel()
 
