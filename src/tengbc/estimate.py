@@ -16,7 +16,7 @@ BASE = 1 * GIGABYTE
 COMPILING = 5.0
 """Seconds that go into compiling and measuring, however small the problem is."""
 WITNESS_GROWTH = 1.4
-OVERSAMPLING = 2.4
+OVERSAMPLING, SYSTEM_OVERSAMPLING = 2.4, 5.0
 LARGEST_WITHOUT_ASKING = 2000
 """Features that the preset `fast` chooses at most by itself."""
 FACTORISATIONS = 12
@@ -26,8 +26,9 @@ complex ones twice as large, and what the factorisation in hand needs beside the
 
 def memory(options: Options, dim: int = 2, components: int = 1) -> float:
     """Bytes at the peak, rounded up rather than down."""
-    needed = _paper(options, dim, components) if options.preset == "paper" else _fast(options)
-    return BASE + 8.0 * needed * max(1, components) ** (1 if options.preset == "paper" else 2)
+    if options.preset == "paper":
+        return BASE + 8.0 * _paper(options, dim, components) * max(1, components)
+    return BASE + 8.0 * _fast(options, components) * max(1, components) ** 2
 
 
 def check_memory(options: Options, dim: int = 2, components: int = 1) -> None:
@@ -70,10 +71,11 @@ def _paper(options: Options, dim: int, components: int) -> float:
     return 3.0 * rows * min(active, parameters) + 3.0 * fit * (parameters + fit)
 
 
-def _fast(options: Options) -> float:
+def _fast(options: Options, components: int) -> float:
     """Numbers in the matrices of the witness, the larger of the two solutions."""
     features = WITNESS_GROWTH * (options.features or LARGEST_WITHOUT_ASKING / 4)
-    inside = options.interior_points or OVERSAMPLING * features
+    per_feature = SYSTEM_OVERSAMPLING if components > 1 else OVERSAMPLING
+    inside = options.interior_points or per_feature * features
     return FACTORISATIONS * features * (inside + (options.boundary_points or 0.2 * inside))
 
 

@@ -1,5 +1,6 @@
 """The preset `fast`: the tolerance holds or is said not to, and the estimate can be trusted."""
 
+from dataclasses import replace
 from functools import cache
 
 import jax.numpy as jnp
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import tengbc as tb
+from tengbc.solver import fast
 from tests.solver.manufactured_problems import errors_at_stored_times, worst_error
 
 ROUND_OFF = 1e-11
@@ -158,3 +160,66 @@ def test_a_solution_that_has_faded_away_is_told_from_one_that_is_hard():
     )
     with pytest.raises(tb.ToleranceError, match=r"has fallen to .* of what it was.*end earlier"):
         tb.solve(heat, 1.0, rtol=1e-4)
+
+
+COARSE = tb.Problem(
+    tb.Interval(0.0, 1.0),
+    tb.Heat(0.1),
+    {"left": tb.Dirichlet(0.0), "right": tb.Dirichlet(0.0)},
+    lambda x: jnp.sin(jnp.pi * x[0]),
+)
+
+
+@pytest.mark.parametrize("errors", [[1e-3, 1e-2], [1e-3, np.inf], [1e-2, 1e-3, 9e-4]])
+def test_a_finer_level_that_is_worse_is_not_the_answer(monkeypatch, errors):
+    found = iter(errors)
+    monkeypatch.setattr(
+        fast, "difference", lambda answer, _: np.full(len(answer.times), next(found))
+    )
+    solution = tb.solve(COARSE, 0.1, rtol=1e-4, throw=False)
+    assert solution.error_estimate.max() == min(errors)
+    assert solution.facts["march"] == f"answer {np.argmin(errors) + 1}"
+    assert solution.result.outcome is tb.Outcome.TOLERANCE_NOT_REACHED
+    assert f"{min(errors):.1e}" in solution.result.message
+
+
+@pytest.mark.parametrize("which", [3, 4], ids=["answer", "witness"])
+def test_a_finer_level_that_is_lost_leaves_the_one_before(monkeypatch, which):
+    solve_level, calls = fast._solve_level, []
+
+    def sometimes_lost(*arguments):
+        calls.append(None)
+        solution = solve_level(*arguments)
+        lost = tb.Result(tb.Outcome.DIVERGED, "lost on purpose.")
+        return replace(solution, result=lost) if len(calls) >= which else solution
+
+    monkeypatch.setattr(fast, "_solve_level", sometimes_lost)
+    monkeypatch.setattr(fast, "ATTEMPTS", 2)
+    monkeypatch.setattr(fast, "difference", lambda answer, _: np.full(len(answer.times), 1e-3))
+    solution = tb.solve(COARSE, 0.1, rtol=1e-4, throw=False)
+    assert solution.result.outcome is tb.Outcome.TOLERANCE_NOT_REACHED
+    assert solution.facts["march"] == "answer 1"
+
+
+def test_waves_between_rigid_walls_neither_grow_nor_fade():
+    """Nothing damps what grows between too few points: 2.4 for each feature let it grow to 3e-4."""
+
+    def rates(u, x, t):
+        slope = tb.gradient(u)(x)
+        return jnp.stack([-slope[1, 0] - slope[2, 1], -slope[0, 0], -slope[0, 1]])
+
+    def exact(x, t):
+        omega = jnp.sqrt(2.0) * jnp.pi
+        (sx, sy), (cx, cy) = jnp.sin(jnp.pi * x), jnp.cos(jnp.pi * x)
+        speed = jnp.sin(omega * t) / jnp.sqrt(2.0)
+        return jnp.stack([jnp.cos(omega * t) * cx * cy, speed * sx * cy, speed * cx * sy])
+
+    walls = lambda u, x, normal, t: jnp.dot(u(x)[1:], normal)
+    domain = tb.Rectangle()
+    conditions = {segment: walls for segment in domain.segments}
+    problem = tb.Problem(domain, rates, conditions, lambda x: exact(x, 0.0), exact)
+    solution = tb.solve(problem, 1.0, rtol=1e-5)
+    assert worst_error(solution) < 1e-6
+    true = errors_at_stored_times(solution)
+    ratio = solution.error_estimate / true
+    assert np.mean((ratio > 0.1) & (ratio < 10)) >= 0.9

@@ -58,6 +58,9 @@ GAIN = 0.4
 """A level that leaves more of the error than this will not be the last but one."""
 OVERSAMPLING = 2.4
 """Interior points per feature."""
+SYSTEM_OVERSAMPLING = 5.0
+"""The same for systems. Waves do not decay, so nothing damps what grows between too few points: on
+a square with rigid walls, 180 features and t = 1 the error is 9·10⁻⁵ with 2.4 and 2·10⁻⁹ with 5."""
 EXPLICIT_DAMPING = 1e-9
 """Explicit steps need more damping than implicit ones, which damp by themselves: on heat-mixed with
 245 features and Δt = 5·10⁻⁴ Euler's largest amplification factor is 79 with 10⁻¹³, 1.5 with 10⁻¹¹
@@ -115,12 +118,14 @@ def solve_fast(
     mismatch, drift = initial_mismatch(problem, boundary_points(problem.domain, 64), t_end)
     smooth = max([*mismatch.values(), *drift.values()], default=0.0) <= tolerance
     layer = 0.0 if smooth else INITIAL_LAYER * t_end
-    before, worst, spent = math.inf, math.inf, {}
+    best, least, spent = None, math.inf, {}
     for attempt in range(1, ATTEMPTS + 1):
         stage = journal.stage(f"answer {attempt}")
         answer = _solve_level(problem, options, level, t_end, report, callbacks, mismatch, stage)
         answer = replace(answer, seconds=_added(answer.seconds, spent))
         if not answer.result:
+            if best is not None and answer.result.outcome is Outcome.DIVERGED:
+                break  # an earlier level knows its error, which is worth more
             return answer
         other, stage = level.witness(), journal.stage(f"witness {attempt}")
         witness = _solve_level(
@@ -133,14 +138,21 @@ def solve_fast(
         last = fixed or attempt == ATTEMPTS or level.features > MOST_FEATURES
         if not witness.result:
             # A witness that was lost says that this level is not to be trusted, no more.
-            if last or witness.result.outcome is not Outcome.DIVERGED:
+            lost = witness.result.outcome is Outcome.DIVERGED
+            if not lost or (last and best is None):
                 return _told(answer, witness.result.outcome, witness.result.message)
+            if last:
+                break
             continue
         answer = replace(answer, error_estimate=difference(answer, witness))
         worst = float(np.max(answer.error_estimate[answer.times >= layer]))
-        if worst <= tolerance or last or worst > GAIN * before:
+        enough = worst <= tolerance or last or worst > GAIN * least
+        if best is None or worst < least:  # a finer level need not be a better one
+            best, least = answer, worst
+        if enough:
             break
-        before = worst
+    assert best is not None
+    answer, worst = replace(best, seconds=spent), least
     if worst <= tolerance:
         return replace(
             answer, result=Result(Outcome.DONE, _layer_text(mismatch, drift, layer, answer))
@@ -215,7 +227,7 @@ def plan_fast(
     domain = problem.domain
     network = level_network(problem, level)
     interior = domain.interior(
-        options.interior_points or round(OVERSAMPLING * level.features), seed=level.seed
+        options.interior_points or round(_oversampling(problem) * level.features), seed=level.seed
     )
     count = options.boundary_points or _boundary_count(problem, len(interior))
     scheme = SCHEMES[options.scheme or "radau9"]
@@ -241,6 +253,10 @@ def plan_fast(
         start=State(start),
         collocation=space.collocation,
     )
+
+
+def _oversampling(problem: Problem) -> float:
+    return SYSTEM_OVERSAMPLING if problem.components > 1 else OVERSAMPLING
 
 
 def _boundary_count(problem: Problem, interior: int) -> int:
