@@ -140,7 +140,8 @@ LONG_RUNS = {
             "boundary_points": 32,
             "subset": 100,
             "fit_iterations": 60,
-            "t_end": 1.0,
+            "dt": 2e-4,
+            "t_end": 0.5,
         },
     ),
     "heat-robin, multistep, fast": (

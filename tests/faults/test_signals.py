@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from tengbc.runs import session
 from tengbc.runs.checkpoints import Checkpoints
 from tengbc.solver import Outcome
 from tests.faults.cases import FAST, FILE, PAPER, chosen, fingerprint
@@ -54,6 +55,24 @@ def test_fifteen_signals_each(tmp_path, workshop, deaf, kind):
             assert fingerprint(ended.solution) == expected
             usual = min(usual, time.monotonic() - began)
             path = tmp_path / f"run{rounds}"
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_signal_while_the_results_are_written_does_not_cost_them(
+    tmp_path, workshop, monkeypatch, deaf, number
+):
+    write, heard = session.write_extras, []
+
+    def signalled(*arguments):
+        os.kill(os.getpid(), number)
+        heard.append(signal.getsignal(number))
+        return write(*arguments)
+
+    monkeypatch.setattr(session, "write_extras", signalled)
+    ended = workshop(tmp_path / "run", chosen(FAST))
+    assert heard == [signal.SIG_DFL]  # a second one would end it at once
+    assert ended.content is not None and ended.content["outcome"] == "done"
+    assert (tmp_path / "run" / "summary.json").exists() and ended.signal is None
 
 
 @pytest.mark.long
