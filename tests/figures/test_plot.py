@@ -74,6 +74,8 @@ def test_times_and_components_side_by_side():
         assert axes.collections[0].get_clim() == (0.0, 2.0)
     with pytest.raises(UsageError, match="component is 2, but the field has 2"):
         u.plot(0.0, component=2)
+    with pytest.raises(UsageError, match="component is 'u', but the field has 2"):
+        u.plot(0.0, component="u")
     with pytest.raises(UsageError, match="One Axes holds one map, but there are 2"):
         u.plot(0.0, ax=grid[0, 0])
 

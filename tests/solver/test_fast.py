@@ -223,3 +223,16 @@ def test_waves_between_rigid_walls_neither_grow_nor_fade():
     true = errors_at_stored_times(solution)
     ratio = solution.error_estimate / true
     assert np.mean((ratio > 0.1) & (ratio < 10)) >= 0.9
+
+
+def test_a_first_level_too_coarse_to_march_is_followed_by_a_finer_one():
+    """Four dimensions and one digit: 96 features cannot even hold the first step."""
+    box = tb.Box([0.0] * 4, [1.0] * 4)
+    conditions = {segment: tb.Neumann(0.0) for segment in box.segments}
+    exact = lambda x, t: jnp.exp(-0.1 * jnp.pi**2 * t) * jnp.cos(jnp.pi * x[0])
+    problem = tb.Problem(box, tb.Heat(0.1), conditions, lambda x: exact(x, 0.0), exact)
+    coarse = tb.solve(problem, 1.0, rtol=0.3, features=96, throw=False)
+    assert coarse.result.outcome is tb.Outcome.DIVERGED
+    solution = tb.solve(problem, 1.0, rtol=0.3, throw=False)
+    assert solution.times[-1] == 1.0 and solution.facts["march"] != "answer 1"
+    assert worst_error(solution) < 3 * solution.error_estimate.max() < 3

@@ -75,9 +75,9 @@ def _components(
     values = values.reshape(*values.shape[:2], -1)
     if component is None:
         return values
-    if not 0 <= component < values.shape[2]:
+    if component not in range(values.shape[2]):
         raise UsageError(
-            f"component is {component}, but the field has {values.shape[2]}; count from 0."
+            f"component is {component!r}, but the field has {values.shape[2]}; count from 0."
         )
     return values[:, :, [component]]
 

@@ -52,6 +52,8 @@ GROWTH = 1.5
 """Features of the next level per feature of this one."""
 ATTEMPTS = 5
 """How many levels are tried before the tolerance is given up."""
+LOST_LEVELS = 3
+"""A problem whose answer diverges on so many levels in a row is given up."""
 MANY_STEPS = 50
 """From so many steps on it pays to form the orthogonal factors."""
 GAIN = 0.4
@@ -124,8 +126,12 @@ def solve_fast(
         answer = _solve_level(problem, options, level, t_end, report, callbacks, mismatch, stage)
         answer = replace(answer, seconds=_added(answer.seconds, spent))
         if not answer.result:
-            if best is not None and answer.result.outcome is Outcome.DIVERGED:
+            lost = answer.result.outcome is Outcome.DIVERGED
+            if lost and best is not None:
                 break  # an earlier level knows its error, which is worth more
+            if lost and not (options.features or options.dt) and attempt < LOST_LEVELS:
+                level, spent = level.finer(), answer.seconds  # it may have been too coarse
+                continue
             return answer
         other, stage = level.witness(), journal.stage(f"witness {attempt}")
         witness = _solve_level(
