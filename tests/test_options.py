@@ -22,7 +22,7 @@ COUNTS = {
     "fit_iterations",
 }
 REALS = {"dt", "t_end", "rtol", "cutoff"}
-NAMES = {"preset", "scheme", "activation", "lstsq"}
+NAMES = {"preset", "scheme", "activation", "lstsq", "stage_data"}
 OTHERS = {"seed", "widths"}
 
 BAD = {

@@ -46,6 +46,10 @@ def run(
     ] = None,
     subset: Annotated[int | None, typer.Option(help="Parameters per iteration (paper).")] = None,
     lstsq: Annotated[str | None, typer.Option(help="svd or gram (paper).")] = None,
+    stage_data: Annotated[
+        str | None,
+        typer.Option(help="What stages ask on the boundary: time or consistent (paper)."),
+    ] = None,
     fit_iterations: Annotated[
         int | None, typer.Option(help="Iterations of the initial fit (paper).")
     ] = None,

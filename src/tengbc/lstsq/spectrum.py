@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import jax
 import jax.numpy as jnp
@@ -29,6 +29,16 @@ class Spectrum:
     outside: float
     scale_matrix: float = 1.0
     scale_right: float = 1.0
+
+    def facing(self, gradient: Float[Array, " n"], size: float) -> Spectrum:
+        """The same matrix with another right-hand side b, given by Aᵀb and ‖b‖: c = Σ⁻¹VᵀAᵀb."""
+        # Beyond the numerical rank there is nothing to divide by.
+        known = self.singular > 0
+        turned = self.directions[:, : len(known)].T @ gradient
+        turned /= self.scale_matrix * self.scale_right
+        coefficients = np.divide(turned, self.singular, out=np.zeros_like(turned), where=known)
+        rest = (size / self.scale_right) ** 2 - float(coefficients @ coefficients)
+        return replace(self, coefficients=coefficients, outside=float(np.sqrt(max(rest, 0.0))))
 
     def solve(self, cutoff: float) -> LeastSquaresResult:
         """Drop the singular values below `cutoff` times the largest."""

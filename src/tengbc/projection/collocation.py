@@ -24,6 +24,8 @@ from tengbc.problem import Problem
 Array = np.ndarray
 CHUNK = 4096
 """Points handled at once where intermediate results are many times larger than the outcome."""
+BLOCK = 32
+"""Columns made at once from their activations and signals."""
 
 
 class Collocation:
@@ -123,11 +125,13 @@ class Collocation:
             chunk = self.interior.x[start : start + CHUNK]
             with jax.enable_x64(True):
                 activations, signals = map(np.asarray, self._traces(theta, chunk))
-            left = activations[activation_of]
-            left *= self.scale[start * m : (start + len(chunk)) * m : m]
+            activations = activations * self.scale[start * m : (start + len(chunk)) * m : m]
             for component in range(m):
                 rows = slice(start * m + component, (start + len(chunk)) * m, m)
-                np.multiply(left, signals[component][signal_of], out=result[:, rows])
+                for part in range(0, len(active), BLOCK):  # what is gathered stays in the cache
+                    some = slice(part, part + BLOCK)
+                    left, right = activation_of[some], signals[component][signal_of[some]]
+                    np.multiply(activations[left], right, out=result[some, rows])
         place = self.interior_rows
         for function, points in zip(self._condition_columns, self.boundary, strict=True):
             with jax.enable_x64(True):

@@ -19,6 +19,7 @@ from jaxtyping import Float
 from tengbc.errors import NonFiniteError
 from tengbc.journal import NO_STAGE, Snapshot, Stage
 from tengbc.projection.collocation import Collocation
+from tengbc.projection.damped import DampedNormalEquations
 from tengbc.projection.stats import Fit
 from tengbc.projection.subset import draw_subset
 
@@ -27,11 +28,20 @@ SMALLEST_DAMPING = 1e-13
 """Relative to the mean square of the columns; with less the matrix is as good as singular."""
 ROUND_OFF = 1 + 1e-12
 """A residual larger by less has not risen."""
+ATTEMPTS = 12
+"""So often the damping of one step is raised, fourfold each time."""
+PROBE = 0.1
+"""Part of a step at whose end the residual's bend is measured."""
+MOST_BENT = 0.375
+"""A bend that is a larger part of the step says that the step is too long to be trusted."""
 
 
 @dataclass(frozen=True)
 class SeparableProjection:
     """Head exactly, then damped Gauss–Newton steps of the body until nothing more is gained.
+
+    With `acceleration` a step follows the bend of the valley it is in: δ + ½a, where a answers the
+    residual's second derivative along δ (geodesic acceleration: Transtrum & Sethna 2012).
 
     Stops when the residual is below `tolerance` times the target's norm, when `patience`
     iterations gained less than `gain` of it, or after `iterations`. `subset` limits the body
@@ -45,6 +55,7 @@ class SeparableProjection:
     gain: float = 0.05
     cutoff: float = 1e-13
     damping: float = 1e-2
+    acceleration: bool = False
 
     def fit(
         self,
@@ -62,15 +73,18 @@ class SeparableProjection:
         Where `stage` recalls an earlier fit, that one goes on.
         """
         head = np.arange(len(theta))[collocation.parameters.head]
+        solve_head = functools.partial(
+            _solve_head, collocation=collocation, target=target, t=t, head=head, cutoff=self.cutoff
+        )
         start = float(np.linalg.norm(collocation.residual(theta, target, t)))
         whole = collocation.norm(target)
         before = stage.recall()
         if before is None:
-            state = _solve_head(theta, collocation, target, t, head, self.cutoff)
+            state = solve_head(theta)
             damping, sizes, rejected = self.damping, [state.size], 0
         else:  # θ as it was before its head was solved: that gives the same head and span again
             tried = before.arrays["theta"]
-            state = _solve_head(tried, collocation, target, t, head, self.cutoff)
+            state = solve_head(tried)
             sizes = before.arrays["sizes"].tolist()
             damping, rejected = before.facts["damping"], before.facts["rejected"]
         for iteration in range(len(sizes) - 1, self.iterations if head[0] else 0):
@@ -80,20 +94,30 @@ class SeparableProjection:
             body = draw_subset(head[0], self.subset or head[0], (*key, iteration))
             columns = collocation.columns(state.theta, t, body)
             columns -= (columns @ state.q) @ state.q.T
-            normal = _DampedNormalEquations(columns, state.residual)
-            for _ in range(12):
+            normal = DampedNormalEquations(columns, state.residual)
+            for attempt in range(ATTEMPTS):
+                if attempt:
+                    rejected, damping = rejected + 1, damping * 4
                 try:
-                    step, predicted = normal.solve(damping)
-                    trial = state.theta.copy()
-                    trial[body] += step
-                    found = _solve_head(trial, collocation, target, t, head, self.cutoff)
+                    solve = normal.factor(damping)
+                    step = solve(state.residual)
+                    predicted = normal.promised(step)
+                    if self.acceleration:
+                        probe = solve_head(_moved(state.theta, body, PROBE * step))
+                        change = (probe.residual - state.residual) / PROBE + step @ columns
+                        bend = solve(change / PROBE)
+                        if np.linalg.norm(bend) > MOST_BENT * np.linalg.norm(step):
+                            continue
+                        step = step + bend
+                    trial = _moved(state.theta, body, step)
+                    found = solve_head(trial)
                     if found.size < state.size:
                         break
                 # Too little damping: the matrix is singular, or the step goes where g overflows.
                 except (np.linalg.LinAlgError, NonFiniteError):
-                    pass
-                rejected, damping = rejected + 1, damping * 4
+                    continue
             else:
+                rejected += 1
                 break
             # How much of the promised decrease came true decides the next damping.
             truth = (state.size - found.size) / max(state.size - predicted, 1e-300)
@@ -113,6 +137,12 @@ class SeparableProjection:
         return (
             len(sizes) > self.patience and sizes[-1] > (1 - self.gain) * sizes[-1 - self.patience]
         )
+
+
+def _moved(theta: Float[Array, " p"], body: Array, step: Array) -> Float[Array, " p"]:
+    moved = theta.copy()
+    moved[body] += step
+    return moved
 
 
 def _snapshot(trial: Array, sizes: list[float], damping: float, rejected: int) -> Snapshot:
@@ -158,25 +188,3 @@ def _solve_head(theta, collocation: Collocation, target, t, head, cutoff: float)
         if size <= start * ROUND_OFF:
             return _Solved(trial, found, size, span, rank, condition)
     return _Solved(theta, residual, start, span, rank, condition)
-
-
-class _DampedNormalEquations:
-    """min ‖r − Jδ‖² + λ‖δ‖² for several λ, in the smaller of parameter and sample space."""
-
-    def __init__(self, columns: Float[Array, "p r"], residual: Float[Array, " r"]):
-        self.columns, self.residual = columns, residual
-        self.few_parameters = columns.shape[0] <= columns.shape[1]
-        self.gram = columns @ columns.T if self.few_parameters else columns.T @ columns
-        self.unit = float(np.trace(self.gram)) / len(self.gram)
-
-    def solve(self, damping: float) -> tuple[Float[Array, " p"], float]:
-        """The step for λ = damping · mean diagonal, and the residual it promises."""
-        matrix = self.gram.copy()
-        matrix[np.diag_indices_from(matrix)] += damping * self.unit
-        factor = sla.cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        if self.few_parameters:
-            step = sla.cho_solve(factor, self.columns @ self.residual, check_finite=False)
-        else:
-            step = self.columns @ sla.cho_solve(factor, self.residual, check_finite=False)
-        promised = float(np.linalg.norm(self.residual - step @ self.columns))
-        return step, promised

@@ -1,6 +1,7 @@
 """The paper's projection: random parameter subsets, truncated singular values, few iterations."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float
@@ -11,6 +12,8 @@ from tengbc.projection.collocation import Collocation
 from tengbc.projection.stats import Fit
 
 Array = np.ndarray
+SHORTEST = 1e-6
+"""Columns shorter than this part of the longest are not lengthened to one."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,12 @@ class SubsetProjection:
     The paper leaves the cut-off open, and it decides: with LAPACK's own the first step blows up,
     because the weak directions are where the network is most nonlinear. So a step is kept only if
     the true residual falls; else the same factorisation is asked again with a higher cut-off.
+    Columns are scaled to length one first, which lets more directions pass any cut-off.
+
+    After a step the same factorisation takes up, in its strong directions, what the network's
+    curvature has left: one product for each cut-off in `repeats`. The iterations end early once one
+    took off less than `gain` of the residual, or came within `near` of what its subset can reach:
+    what is left is then mostly what no change of θ can remove.
 
     `first_…` apply to the first stage of a multi-stage scheme, the larger subset to its first
     iteration.
@@ -29,9 +38,12 @@ class SubsetProjection:
     subset: int = 512
     first_iterations: int = 7
     first_subset: int = 768
-    cutoff: float = 1e-7
+    cutoff: float = 3e-8
     method: str = "gram"
     ladder: tuple[float, ...] = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 16384.0)
+    repeats: tuple[float, ...] = (1e-4, 1e-5, 1e-6)
+    gain: float = 0.3
+    near: float = 1.2
 
     def fit(
         self,
@@ -46,32 +58,63 @@ class SubsetProjection:
 
         `key` (seed, step, stage) names the random subsets: no generator state is carried.
         """
-        residual = collocation.residual(theta, target, t)
-        size = start = float(np.linalg.norm(residual))
+        state = _State(theta, collocation.residual(theta, target, t))
+        start = state.size
         rank, condition, accepted, rejected = 0, 1.0, 0, 0
         for iteration in range(self.first_iterations if first else self.iterations):
             count = self.first_subset if first and iteration == 0 else self.subset
             active = draw_subset(len(theta), count, (*key, iteration))
-            columns = collocation.columns(theta, t, active)
-            factored = spectrum(columns, residual, self.method)
+            columns = collocation.columns(state.theta, t, active)
+            lengths = _lengths(columns)
+            columns /= lengths[:, None]
+            factored = spectrum(columns, state.residual, self.method)
+
+            def lower(state: _State, x: Array, active=active, lengths=lengths) -> _State | None:
+                """The state after a step, None unless the true residual falls."""
+                trial = state.theta.copy()
+                trial[active] += x / lengths
+                try:
+                    found = _State(trial, collocation.residual(trial, target, t))
+                except NonFiniteError:  # the step went too far; at θ itself all was finite
+                    return None
+                return found if found.size < state.size else None
+
+            before = state.size
             for factor in self.ladder:
                 step = factored.solve(self.cutoff * factor)
-                trial = theta.copy()
-                trial[active] += step.x
-                try:
-                    trial_residual = collocation.residual(trial, target, t)
-                except NonFiniteError:  # the step went too far; at θ itself all was finite
-                    continue
-                trial_size = float(np.linalg.norm(trial_residual))
-                if trial_size < size:
-                    theta, residual, size = trial, trial_residual, trial_size
-                    rank, condition = step.rank, step.condition
-                    accepted += 1
+                found = lower(state, step.x)
+                if found is not None:
                     break
             else:
                 rejected += 1
+                continue
+            state, rank, condition, accepted = found, step.rank, step.condition, accepted + 1
+            for cutoff in self.repeats:
+                again = factored.facing(columns @ state.residual, state.size)
+                state = lower(state, again.solve(max(cutoff, self.cutoff)).x) or state
+            if state.size > (1 - self.gain) * before or state.size < self.near * step.residual:
+                break
         whole = collocation.norm(target)
-        return Fit(theta, size, start, whole, rank, condition, accepted, rejected)
+        return Fit(state.theta, state.size, start, whole, rank, condition, accepted, rejected)
+
+
+@dataclass(frozen=True)
+class _State:
+    """θ and its residual."""
+
+    theta: Float[Array, " p"]
+    residual: Float[Array, " r"]
+
+    @cached_property
+    def size(self) -> float:
+        return float(np.linalg.norm(self.residual))
+
+
+def _lengths(columns: Float[Array, "k r"]) -> Float[Array, " k"]:
+    """The columns' norms, none so small beside the largest that its parameter would run away."""
+    lengths = np.linalg.norm(columns, axis=1)
+    largest = lengths.max(initial=0.0)
+    return np.maximum(lengths, SHORTEST * largest) if largest > 0 else np.ones(len(lengths))
 
 
 def draw_subset(total: int, count: int, key: tuple[int, ...]) -> Array:
