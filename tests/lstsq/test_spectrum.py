@@ -28,6 +28,20 @@ def test_every_cutoff_from_one_factorisation(method, shape):
         np.testing.assert_allclose(found.residual, left, atol=1e-7 * np.linalg.norm(b))
 
 
+@pytest.mark.parametrize("method", ["svd", "gram"])
+@pytest.mark.parametrize("scale", [1.0, 1e150])
+def test_another_right_hand_side(method, scale):
+    matrix, b, _ = conditioned(1e4)
+    matrix, other = matrix * scale, b[::-1] + 0.5
+    facing = factored(method, matrix, b).facing(matrix.T @ other, float(np.linalg.norm(other)))
+    anew = factored(method, matrix, other)
+    for cutoff in (1e-2, 1e-5):
+        found, expected = facing.solve(cutoff), anew.solve(cutoff)
+        assert found.rank == expected.rank
+        np.testing.assert_allclose(found.x, expected.x, atol=1e-6 * np.linalg.norm(expected.x))
+        np.testing.assert_allclose(found.residual, expected.residual, rtol=1e-6)
+
+
 def test_singular_values_keep_their_digits_where_the_matrix_is_not_squared():
     matrix, b, singular = conditioned(1e11)
     found = factored("svd", matrix, b)

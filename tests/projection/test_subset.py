@@ -15,12 +15,12 @@ from tengbc.networks import Basis
 from tengbc.networks.network import with_head
 from tengbc.problem import Problem
 from tengbc.projection import Collocation, SubsetProjection
-from tengbc.projection.subset import draw_subset
+from tengbc.projection.subset import _lengths, draw_subset
 from tengbc.solver.sampling import boundary_points
 from tests.projection.cases import SCALAR, collocation, start
 
 KEY = (5, 1, 0)
-PROJECTION = SubsetProjection(iterations=6, subset=80, method="svd")
+PROJECTION = SubsetProjection(iterations=6, subset=80, method="svd", gain=0.0, near=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_the_residual_never_rises(rows, target, cutoff, method):
         sizes.append(fit.residual)
     assert sizes[0] == before and all(b <= a for a, b in itertools.pairwise(sizes))
     if cutoff > 1e-10:
-        assert sizes[-1] < before / 10
+        assert sizes[-1] < before / 5
 
 
 def test_the_key_decides_every_bit(rows, target):
@@ -78,7 +78,7 @@ def test_the_key_decides_every_bit(rows, target):
 
 def test_each_iteration_draws_its_own_parameters(rows, target):
     recorded, everything = Recorded(rows), len(start(rows))
-    projection = SubsetProjection(2, 80, first_iterations=3, first_subset=everything)
+    projection = replace(PROJECTION, iterations=2, first_iterations=3, first_subset=everything)
     projection.fit(start(rows), recorded, target, 0.2, KEY)
     assert [len(active) for active in recorded.asked] == [80, 80]
     assert len(np.intersect1d(*recorded.asked)) < 60
@@ -107,7 +107,7 @@ def test_a_higher_cutoff_where_the_undamped_step_blows_up(rows, target):
     np.testing.assert_array_equal(undamped.theta, theta)
     assert (undamped.iterations, undamped.rejected) == (0, 1)
     safe = whole.fit(theta, rows, target, 0.2, KEY)
-    assert safe.iterations == 1 and safe.residual < 0.5 * safe.start
+    assert safe.iterations == 1 and safe.residual < 0.9 * safe.start
     assert safe.condition < 1e5 / 4  # the first rung was not taken
 
 
@@ -150,6 +150,41 @@ def test_on_a_linear_space_one_step_is_numpys_least_squares():
         assert fit.rank == 5
         again = SubsetProjection(3, method=method).fit(best, rows, target, 0.4, KEY)
         np.testing.assert_allclose(again.theta, best, atol=1e-12)
+
+
+def test_no_more_iterations_than_help(rows, target):
+    """Stops at what the subset can reach, or where an iteration hardly gained."""
+    recorded, theta = Recorded(rows), start(rows)
+    fitted = replace(PROJECTION, iterations=30).fit(theta, rows, target, 0.2, KEY)
+    patient = replace(PROJECTION, iterations=12).fit(fitted.theta, recorded, target, 0.2, KEY)
+    assert len(recorded.asked) == 12
+    for choice in ({"gain": 0.3}, {"near": 1.2}):
+        recorded.asked.clear()
+        brief = replace(PROJECTION, iterations=12, **choice)
+        found = brief.fit(fitted.theta, recorded, target, 0.2, KEY)
+        assert len(recorded.asked) < 12
+        assert patient.residual <= found.residual < fitted.residual
+
+
+def test_a_factorisation_is_used_again_in_its_strong_directions(rows):
+    """A small change: what curvature has left after one step is taken up without new columns."""
+    theta = start(rows)
+    there = theta + 1e-3 * np.random.default_rng(2).normal(size=len(theta))
+    near = rows.wanting(rows.boundary_residual(there, 0.2))
+    once, repeated = (
+        replace(PROJECTION, iterations=1, subset=len(theta), cutoff=1e-4, repeats=repeats).fit(
+            theta, near, rows.values(there), 0.2, KEY
+        )
+        for repeats in ((), (1e-3, 3e-4, 1e-4))
+    )
+    assert once.iterations == repeated.iterations == 1
+    assert repeated.residual < 0.1 * once.residual
+
+
+def test_columns_are_not_lengthened_without_bound():
+    lengths = _lengths(np.array([[3.0, 4.0], [0.0, 0.0], [1e-9, 0.0], [0.0, 0.5]]))
+    np.testing.assert_allclose(lengths, [5.0, 5e-3, 5e-3, 0.5])
+    np.testing.assert_array_equal(_lengths(np.zeros((3, 2))), np.ones(3))
 
 
 def test_drawing():

@@ -12,7 +12,7 @@ from tengbc.projection.collocation import Collocation
 from tengbc.projection.stats import Fit
 
 Array = np.ndarray
-SHORTEST = 1e-6
+SHORTEST = 1e-3
 """Columns shorter than this part of the longest are not lengthened to one."""
 
 
