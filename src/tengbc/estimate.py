@@ -93,7 +93,7 @@ def seconds(options: Options, t_end: float, rate: float, dim: int = 2) -> float:
     fits = stages * (options.iterations or 5) * t_end / (options.dt or 5e-4)
     widths = options.widths or (40,) * 7
     parameters = sum((a + 1) * b for a, b in zip((dim, *widths), (*widths, 1), strict=True))
-    fit = 1128.0 * 1128.0 * parameters * 4 * min(options.fit_iterations or 300, 300)
+    fit = 1128.0 * 1128.0 * min(parameters, 2500) * 6 * (options.fit_iterations or 400)
     return COMPILING + (fits * (2 * rows * active**2 + 30 * rows * active) + fit) / rate
 
 
