@@ -4,7 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from tengbc.geometry import AnnularSector, Ball, Box, Disk, Interval, PeriodicBox, Rectangle
-from tengbc.networks import Basis, Parameters, mlp, random_features
+from tengbc.networks import Basis, Crowding, Parameters, mlp, random_features
+from tengbc.networks.crowded_waves import CrowdedWaves
+from tengbc.networks.crowding import crowding_for
 from tengbc.networks.network import with_head
 
 
@@ -12,6 +14,7 @@ def monomials(x):
     return jnp.stack([x[0], x[0] * x[1], x[1] ** 2, jnp.sin(x[0] + 2 * x[1])])
 
 
+CROWD = crowding_for(np.linspace(-1, 1, 50), 0.3 + np.linspace(-0.4, 0.6, 50) ** 2)
 NETWORKS = {
     "tanh-deep": mlp(Disk(), widths=(5,) * 7),
     "tanh-uneven": mlp(Rectangle(), widths=(5, 3, 9)),
@@ -24,6 +27,8 @@ NETWORKS = {
     "periodic-1d": mlp(PeriodicBox([0], [3.0]), widths=(6, 5), embedding_size=4),
     "periodic-system": mlp(PeriodicBox((0, -1), (2, 1)), 2, widths=(6,), embedding_size=3),
     "random-features": random_features(Disk(), 30),
+    "crowded-waves": CrowdedWaves(Interval(-1.0, 1.0), 8, 0, 1).network(CROWD),
+    "crowded-system": CrowdedWaves(Interval(-1.0, 1.0), 7, 2, 1).network(CROWD),
     "basis": with_head(Basis(monomials, 2), 0),
     "basis-system": with_head(Basis(monomials, 2), 3),
 }
@@ -34,6 +39,8 @@ def dim(name: str) -> int:
     if isinstance(body, Basis):
         return body.dim
     embedding = body.embedding
+    if isinstance(embedding, Crowding):
+        return 1
     return body.layers[0].weight.shape[1] if embedding is None else len(embedding.period)
 
 

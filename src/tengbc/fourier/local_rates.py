@@ -38,13 +38,18 @@ class Derivatives(enum.IntEnum):
     HESSIAN = 3
 
 
-def local_rates(equation: AbstractEquation) -> Callable[..., Value]:
-    """L(u, x, t) for arrays of values (n, …m), gradients (n, …m, d), Hessians (n, …m, d, d), x."""
+def local_rate(equation: AbstractEquation) -> Callable[..., Value]:
+    """L(u, x, t) from the value (…m), gradient (…m, d) and Hessian (…m, d, d) at a point x."""
 
     def rate(value: Value, slope: Value, bend: Value, x: Point, t: Time) -> Value:
         return equation.rhs(_taylor(value, slope, bend, x), x, t)
 
-    return jax.vmap(rate, in_axes=(0, 0, 0, 0, None))
+    return rate
+
+
+def local_rates(equation: AbstractEquation) -> Callable[..., Value]:
+    """The same for arrays of n points."""
+    return jax.vmap(local_rate(equation), in_axes=(0, 0, 0, 0, None))
 
 
 def _taylor(value: Value, slope: Value, bend: Value, x: Point):

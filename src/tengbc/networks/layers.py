@@ -1,4 +1,4 @@
-"""Hidden layers a ↦ σ(Wa + b), any number and widths, behind an optional periodic embedding."""
+"""Hidden layers a ↦ σ(Wa + b), any number and widths, behind an optional embedding."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 
 from tengbc.networks.activations import activation
 from tengbc.networks.body import AbstractBody
+from tengbc.networks.crowding import Crowding
 from tengbc.networks.embedding import PeriodicEmbedding
 from tengbc.types import Point
 
@@ -28,9 +29,9 @@ class Dense(eqx.Module):
 
 
 class DenseLayers(AbstractBody):
-    """φ(x) = σ(W_k … σ(W₁ e(x) + b₁) … + b_k), e being the periodic embedding or the identity."""
+    """φ(x) = σ(W_k … σ(W₁ e(x) + b₁) … + b_k), e being an embedding or the identity."""
 
-    embedding: PeriodicEmbedding | None
+    embedding: PeriodicEmbedding | Crowding | None
     layers: tuple[Dense, ...]
     activation: str = eqx.field(static=True, default="tanh")
 

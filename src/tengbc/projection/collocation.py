@@ -48,15 +48,17 @@ class Collocation:
         # Boundary rows may have any number of components; one evaluation tells.
         counts = [g.size for g in self.boundary_residual(self.parameters.start, 0.0, check=False)]
         self.boundary_rows = sum(counts)
-        self.scale = np.sqrt(
-            np.concatenate(
-                [np.repeat(interior.w, self.components)]
-                + [
-                    np.repeat(points.w, count // len(points))
-                    for points, count in zip(self.boundary, counts, strict=True)
-                ]
-            )
-        )
+        self._boundary_weights = [
+            np.repeat(points.w, count // len(points))
+            for points, count in zip(self.boundary, counts, strict=True)
+        ]
+        self.move(interior)
+
+    def move(self, interior: Points) -> None:
+        """Take as many other interior points."""
+        self.interior = interior
+        inside = np.repeat(interior.w, self.components)
+        self.scale = np.sqrt(np.concatenate([inside, *self._boundary_weights]))
 
     @property
     def rows(self) -> int:

@@ -18,12 +18,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Inexact
 
-from tengbc.errors import DivergedError, ProblemError
+from tengbc.errors import DivergedError, ProblemError, UsageError
+from tengbc.fourier import needed_derivatives
 from tengbc.geometry.points import BoundaryPoints, Points
 from tengbc.lstsq.regularised import RegularisedQR
 from tengbc.networks import Network
 from tengbc.problem import Problem
 from tengbc.projection.collocation import Collocation, check_finite
+from tengbc.projection.jets import Jets
 from tengbc.projection.rest import MOST_PASSES, Rest
 from tengbc.projection.stats import Fit
 from tengbc.projection.structure import structure
@@ -58,6 +60,8 @@ class LinearSpace:
         self.body = self.collocation.parameters.start[: self._head.start].copy()
         self._compile()
         self._find_structure()
+        self.phi = np.zeros((0, 0))
+        self.jets = None if self.rates_are_matrix else _jets(self.collocation)
         self.linearise(0.0, np.zeros(self.unknowns))
 
     @property
@@ -84,7 +88,7 @@ class LinearSpace:
         collocation = self.collocation
         theta, t = self.theta(c), float(t)
         with jax.enable_x64(True):
-            values, rates = map(np.asarray, self._matrices(theta, collocation.interior.x, t))
+            values, rates = self._interior_matrices(theta, t)
             blocks = [
                 np.asarray(function(theta, points.x, points.normal, t))
                 for function, points in zip(
@@ -112,6 +116,13 @@ class LinearSpace:
         self.scale = self._row_scale(blocks)
         self._factorisations: dict[complex, RegularisedQR] = {}
         self._kept: dict[Hashable, Any] = {}
+
+    def _interior_matrices(self, theta: Float[Array, " p"], t: float) -> tuple[Array, Array]:
+        """Φ and L̄ at time t and state θ; Φ depends on neither."""
+        if self.jets is not None and len(self.phi):
+            return self.phi, self.jets.matrix(self.head(theta), t)
+        found = self._matrices(theta, self.collocation.interior.x, t)
+        return np.asarray(found[0]), np.asarray(found[1])
 
     def keep(self, name: Hashable, build: Callable[[], Kept]) -> Kept:
         """What `build` makes of the matrices, made once while they stay."""
@@ -172,8 +183,23 @@ class LinearSpace:
         """(e, d): L(u) = L̄c + e inside and g(u) = B̄c − d on the boundary, at time t."""
         return self.rate_rest(c, t), self.boundary_rest(c, t)
 
+    def rests(
+        self, heads: Float[Array, "s n"], times: Float[Array, " s"]
+    ) -> tuple[Float[Array, "s i"], Float[Array, "s b"]]:
+        """(e, d) of several states, each at its time."""
+        both = list(zip(heads, times, strict=True))
+        outside = np.stack([self.boundary_rest(c, t) for c, t in both])
+        if self.jets is None:
+            return np.stack([self.rate_rest(c, t) for c, t in both]), outside
+        rates = self.jets.rates(heads, times)
+        for found, t in zip(rates, times, strict=True):
+            check_finite("The equation's right-hand side", found, self.collocation.interior.x, t)
+        return rates.reshape(len(heads), -1) - heads @ self.rate_matrix.T, outside
+
     def rate_rest(self, c: Float[Array, " n"], t: float) -> Float[Array, " i"]:
         """e = L(u) − L̄c."""
+        if self.jets is not None:
+            return self.rests(c[None], np.array([t]))[0][0]
         if not self.rates_are_matrix:
             rates = self.collocation.rates(self.theta(c), t)
             return rates.ravel() - self.rate_matrix @ c
@@ -386,6 +412,16 @@ class LinearSpace:
                     )
             self._last_data = (np.array(times), np.concatenate(parts, axis=1))
         return self._last_data[1]
+
+
+def _jets(collocation: Collocation) -> Jets | None:
+    """What makes an equation of second order cheap; None for others."""
+    problem = collocation.problem
+    try:
+        needed_derivatives(problem.equation, problem.domain.dim, problem.shape)
+    except UsageError:
+        return None
+    return Jets(problem, collocation.parameters, collocation.interior.x)
 
 
 def _size(matrix: Array) -> float:

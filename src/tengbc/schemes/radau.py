@@ -144,9 +144,7 @@ class RadauIIA:
 
     def _pass(self, space: LinearSpace, c, heads, t: float, dt: float):
         """New heads of the stages, with the rest that the old ones leave."""
-        times = t + self.nodes * dt
-        rests = [space.rest(head, time) for head, time in zip(heads, times, strict=True)]
-        inside, outside = (np.stack(part) for part in zip(*rests, strict=True))
+        inside, outside = space.rests(heads, t + self.nodes * dt)
         return self._stages(space, space.phi @ c, inside, outside, dt)
 
     def _stages(self, space: LinearSpace, u, inside, outside, dt: float) -> Float[Array, "s n"]:

@@ -20,7 +20,9 @@ from tengbc.journal import NO_JOURNAL, Journal, Stage
 from tengbc.networks import Network, Parameters, random_features
 from tengbc.options import Options
 from tengbc.problem import Problem
+from tengbc.projection.following import CrowdedWaves, FollowingSpace, initial_crowding
 from tengbc.projection.linear import DAMPING, LinearSpace
+from tengbc.projection.structure import structure
 from tengbc.schemes import (
     EULER,
     HEUN,
@@ -31,6 +33,7 @@ from tengbc.schemes import (
     RungeKutta,
     State,
 )
+from tengbc.schemes.following import Following
 from tengbc.solver.clock import clock
 from tengbc.solver.compatibility import initial_mismatch
 from tengbc.solver.march import Callback
@@ -73,6 +76,7 @@ FADED = 1e-10
 """What is left of a solution that has fallen below this part of its initial size is round-off."""
 INITIAL_LAYER = 0.05
 """The part of the time that an initial layer of incompatible data is given to spread."""
+DEFAULT_SCHEME = "radau9"
 # Some schemes march in any space, the implicit ones in spaces with matrices, as all of ours are.
 SCHEMES: dict[str, Any] = {
     scheme.name: scheme
@@ -124,24 +128,24 @@ def solve_fast(
     for attempt in range(1, ATTEMPTS + 1):
         stage = journal.stage(f"answer {attempt}")
         answer = _solve_level(problem, options, level, t_end, report, callbacks, mismatch, stage)
-        answer = replace(answer, seconds=_added(answer.seconds, spent))
+        spent = _added(answer.seconds, spent)
+        answer = replace(answer, seconds=spent)
+        other, level = level.witness(), level.finer()
+        fixed = options.features or options.dt
+        last = fixed or attempt == ATTEMPTS or level.features > MOST_FEATURES
         if not answer.result:
             lost = answer.result.outcome is Outcome.DIVERGED
             if lost and best is not None:
                 break  # an earlier level knows its error, which is worth more
-            if lost and not (options.features or options.dt) and attempt < LOST_LEVELS:
-                level, spent = level.finer(), answer.seconds  # it may have been too coarse
-                continue
+            if lost and not last and attempt < LOST_LEVELS:
+                continue  # it may have been too coarse
             return answer
-        other, stage = level.witness(), journal.stage(f"witness {attempt}")
+        stage = journal.stage(f"witness {attempt}")
         witness = _solve_level(
             problem, options, other, t_end, _renamed(report), (), mismatch, stage
         )
         spent = _added(answer.seconds, witness.seconds)
         answer = replace(answer, seconds=spent)
-        level = level.finer()
-        fixed = options.features or options.dt
-        last = fixed or attempt == ATTEMPTS or level.features > MOST_FEATURES
         if not witness.result:
             # A witness that was lost says that this level is not to be trusted, no more.
             lost = witness.result.outcome is Outcome.DIVERGED
@@ -189,11 +193,22 @@ def first_level(problem: Problem, options: Options, t_end: float, tolerance: flo
     needed = {1: 8 * digits, 2: 5 * digits**2, 3: 2.5 * digits**3}.get(dim, 100 * digits**2)
     most = round(MOST_FEATURES / WITNESS)
     features, stretch = int(np.clip(needed, 24 * dim, most)), 1.0
+    steps = max(16, round(digits**2))
+    if following(problem, options):
+        features, steps = 2 * features, 2 * steps  # a front is to come
     if options.features:
         features = options.features
-    else:
+    elif not following(problem, options):
         features, stretch = resolving_features(problem, features, most, tolerance, options.seed)
-    return Level(features, options.dt or t_end / max(16, round(digits**2)), options.seed, stretch)
+    return Level(features, options.dt or t_end / steps, options.seed, stretch)
+
+
+def following(problem: Problem, options: Options) -> bool:
+    """Whether features have to follow the solution: on a line they can, and nonlinear ones move."""
+    domain, scheme = problem.domain, SCHEMES[options.scheme or DEFAULT_SCHEME]
+    if domain.dim > 1 or domain.periodic or not isinstance(scheme, RadauIIA):
+        return False
+    return not structure(problem.equation.rhs, problem.shape, domain.bounds[0]).affine
 
 
 def _solve_level(
@@ -208,7 +223,7 @@ def _solve_level(
 ) -> Solution:
     before = stage.recall()
     if before is not None and before.finished:
-        parameters = Parameters(level_network(problem, level))
+        parameters = Parameters(level_network(problem, options, level))
         return recalled(problem, parameters, before, stage)
     watch = Stopwatch()
     plan = plan_fast(problem, options, level, t_end, mismatch)
@@ -219,11 +234,17 @@ def _solve_level(
     return solution
 
 
-def level_network(problem: Problem, level: Level) -> Network:
-    """The features of a level."""
+def level_network(problem: Problem, options: Options, level: Level) -> Network:
+    """The features of a level, where they follow the solution as they are at the start."""
+    if following(problem, options):
+        return _crowded_waves(problem, level).network(initial_crowding(problem))
     return random_features(
         problem.domain, level.features, problem.components, seed=level.seed, stretch=level.stretch
     )
+
+
+def _crowded_waves(problem: Problem, level: Level) -> CrowdedWaves:
+    return CrowdedWaves(problem.domain, level.features, problem.components, level.seed)
 
 
 def plan_fast(
@@ -231,23 +252,27 @@ def plan_fast(
 ) -> Plan:
     """Features, points, matrices and the fitted initial condition of one level."""
     domain = problem.domain
-    network = level_network(problem, level)
-    interior = domain.interior(
-        options.interior_points or round(_oversampling(problem) * level.features), seed=level.seed
-    )
-    count = options.boundary_points or _boundary_count(problem, len(interior))
-    scheme = SCHEMES[options.scheme or "radau9"]
+    points = options.interior_points or round(_oversampling(problem) * level.features)
+    scheme: Any = SCHEMES[options.scheme or DEFAULT_SCHEME]
     compatible = max(mismatch.values(), default=0.0) <= COMPATIBLE
     times = clock(t_end, level.dt)
-    space = LinearSpace(
-        problem,
-        network,
-        interior,
-        boundary_points(domain, count),
-        damping=EXPLICIT_DAMPING if isinstance(scheme, RungeKutta | AdamsBashforth) else DAMPING,
-        repeated_step=times.dt if times.steps > MANY_STEPS else None,
-    )
-    target = initial_values(problem, interior)
+    if following(problem, options):
+        boundary = boundary_points(domain, 2)
+        scheme = Following(scheme)
+        space = FollowingSpace(problem, _crowded_waves(problem, level), points, boundary, DAMPING)
+    else:
+        interior = domain.interior(points, seed=level.seed)
+        count = options.boundary_points or _boundary_count(problem, len(interior))
+        explicit = isinstance(scheme, RungeKutta | AdamsBashforth)
+        space = LinearSpace(
+            problem,
+            level_network(problem, options, level),
+            interior,
+            boundary_points(domain, count),
+            damping=EXPLICIT_DAMPING if explicit else DAMPING,
+            repeated_step=times.dt if times.steps > MANY_STEPS else None,
+        )
+    target = initial_values(problem, space.collocation.interior)
     if compatible:
         start = space.project(space.collocation.parameters.start, target, 0.0).theta
     else:
