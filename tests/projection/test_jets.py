@@ -54,8 +54,11 @@ def test_rates_and_matrix_are_those_of_the_equation(name):
         at_points = jax.vmap(rate, in_axes=(None, 0, None))
         expected = np.stack([at_points(h, x, t) for h, t in zip(heads, times, strict=True)])
         slopes = np.asarray(jax.jacfwd(at_points)(heads[0], x, 0.3))
+        direct = np.asarray(jax.vmap(parameters.network(theta))(x)).reshape(len(x), -1)
     found = jets.rates(heads, times)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+    values = jets.values() @ heads[0]
+    np.testing.assert_allclose(values, direct, rtol=0, atol=1e-12 * np.abs(direct).max())
     matrix = jets.matrix(heads[0], 0.3)
     np.testing.assert_allclose(matrix, slopes, rtol=0, atol=1e-12 * np.abs(slopes).max())
 

@@ -116,6 +116,7 @@ def test_what_it_remembers_makes_it_the_same_again():
     ).theta
     first.follow(first.project(steep, -np.sin(np.pi * interior.x), 0.0).theta, 0.0)
     moved = first.follow(steep, 0.1)
+    first.linearise(0.2, first.head(moved))
     second.remember(first.memory())
     np.testing.assert_array_equal(first.phi, second.phi)
     np.testing.assert_array_equal(first.rate_matrix, second.rate_matrix)

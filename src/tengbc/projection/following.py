@@ -92,7 +92,6 @@ class FollowingSpace(LinearSpace):
         self.collocation.move(self.waves.points(crowding, len(self.collocation.interior)))
         if self.jets is not None:
             self.jets.place(parameters.start, self.collocation.interior.x)
-        self.phi = np.zeros((0, 0))  # to be made anew
 
     def _values_along(
         self, theta: Float[Array, " p"], x: Float[Array, " n"]

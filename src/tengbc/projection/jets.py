@@ -45,6 +45,12 @@ class Jets:
         with jax.enable_x64(True):
             self._parts = tuple(np.asarray(part) for part in self._features(theta, x))
 
+    def values(self) -> Float[Array, "n m c"]:
+        """∂u/∂head at the points: Φ, once for each component."""
+        m, features = self.problem.components or 1, self._parts[0]
+        each = np.einsum("ij,nk->nijk", np.eye(m), features).reshape(len(features), m, -1)
+        return np.concatenate([each, np.broadcast_to(np.eye(m), (len(features), m, m))], axis=2)
+
     def rates(self, heads: Float[Array, "s c"], times: Float[Array, " s"]) -> Float[Array, "s n m"]:
         """L(u) at the points, for several heads, each at its time."""
         with jax.enable_x64(True):

@@ -9,16 +9,13 @@ first. Otherwise the rest is evaluated as it is, and schemes iterate on it.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Inexact
 
-from tengbc.errors import DivergedError, ProblemError, UsageError
+from tengbc.errors import DivergedError, UsageError
 from tengbc.fourier import needed_derivatives
 from tengbc.geometry.points import BoundaryPoints, Points
 from tengbc.lstsq.regularised import RegularisedQR
@@ -26,9 +23,9 @@ from tengbc.networks import Network
 from tengbc.problem import Problem
 from tengbc.projection.collocation import Collocation, check_finite
 from tengbc.projection.jets import Jets
+from tengbc.projection.laws import Laws
 from tengbc.projection.rest import MOST_PASSES, Rest
 from tengbc.projection.stats import Fit
-from tengbc.projection.structure import structure
 
 Array = np.ndarray
 Kept = TypeVar("Kept")
@@ -58,10 +55,8 @@ class LinearSpace:
         self.collocation = Collocation(problem, network, interior, boundary)
         self.damping, self.repeated_step = damping, repeated_step
         self.body = self.collocation.parameters.start[: self._head.start].copy()
-        self._compile()
-        self._find_structure()
-        self.phi = np.zeros((0, 0))
-        self.jets = None if self.rates_are_matrix else _jets(self.collocation)
+        self.laws = Laws(self.collocation)
+        self.jets = None if self.laws.rates_are_matrix else _jets(self.collocation)
         self.linearise(0.0, np.zeros(self.unknowns))
 
     @property
@@ -85,32 +80,15 @@ class LinearSpace:
 
     def linearise(self, t: float, c: Float[Array, " n"]) -> None:
         """Set L̄ and B̄ to the derivatives of the laws at time t and state c."""
-        collocation = self.collocation
         theta, t = self.theta(c), float(t)
-        with jax.enable_x64(True):
-            values, rates = self._interior_matrices(theta, t)
-            blocks = [
-                np.asarray(function(theta, points.x, points.normal, t))
-                for function, points in zip(
-                    self._boundary_matrices, collocation.boundary, strict=True
-                )
-            ]
+        values, rates = self._interior_matrices(theta, t)
+        blocks = self.laws.boundary_matrices(theta, t)
         # Before anything is set: whoever goes on after an error finds the matrices as they were.
-        check_finite("The equation's linear part", rates, collocation.interior.x, t)
-        for points, block in zip(collocation.boundary, blocks, strict=True):
-            check_finite(
-                f"The linear part of the condition on {points.segment}", block, points.x, t
-            )
+        check_finite("The equation's linear part", rates, self.collocation.interior.x, t)
         self.linearised_at, self.linearised_around = t, c.copy()
         self.phi = values.reshape(-1, self.unknowns)
         self.rate_matrix = rates.reshape(-1, self.unknowns)
         blocks = [block.reshape(-1, self.unknowns) for block in blocks]
-        for points, block, affine in zip(collocation.boundary, blocks, self._affine, strict=True):
-            if affine and not block.any():
-                raise ProblemError(
-                    f"The condition on {points.segment} says nothing about u at t = {t:.6g}, where "
-                    f"neither u nor ∂ₙu enters it; give one that does."
-                )
         self._segment_ends = np.cumsum([len(block) for block in blocks])[:-1]
         self.boundary_matrix = np.concatenate(blocks or [np.zeros((0, self.unknowns))])
         self.scale = self._row_scale(blocks)
@@ -118,11 +96,10 @@ class LinearSpace:
         self._kept: dict[Hashable, Any] = {}
 
     def _interior_matrices(self, theta: Float[Array, " p"], t: float) -> tuple[Array, Array]:
-        """Φ and L̄ at time t and state θ; Φ depends on neither."""
-        if self.jets is not None and len(self.phi):
-            return self.phi, self.jets.matrix(self.head(theta), t)
-        found = self._matrices(theta, self.collocation.interior.x, t)
-        return np.asarray(found[0]), np.asarray(found[1])
+        """Φ and L̄ at time t and state θ."""
+        if self.jets is not None:
+            return self.jets.values(), self.jets.matrix(self.head(theta), t)
+        return self.laws.interior_matrices(theta, t)
 
     def keep(self, name: Hashable, build: Callable[[], Kept]) -> Kept:
         """What `build` makes of the matrices, made once while they stay."""
@@ -200,19 +177,15 @@ class LinearSpace:
         """e = L(u) − L̄c."""
         if self.jets is not None:
             return self.rests(c[None], np.array([t]))[0][0]
-        if not self.rates_are_matrix:
+        if not self.laws.rates_are_matrix:
             rates = self.collocation.rates(self.theta(c), t)
             return rates.ravel() - self.rate_matrix @ c
-        if self.source_is_constant:
-            return self._constant_source
-        return self._source(t)
+        return self.laws.source(t)
 
     def boundary_rest(self, c: Float[Array, " n"], t: float) -> Float[Array, " b"]:
         """d = B̄c − g(u)."""
-        if self.conditions_are_matrix:
-            if self._last_data is not None and t == self._last_data[0][-1]:
-                return self._last_data[1][-1]
-            return self.data(np.array([t]))[0]
+        if self.laws.conditions_are_matrix:
+            return self.laws.data_at(t)
         found = self.collocation.boundary_residual(self.theta(c), t)
         residual = np.concatenate([g.ravel() for g in found]) if found else np.zeros(0)
         return self.boundary_matrix @ c - residual
@@ -220,7 +193,7 @@ class LinearSpace:
     @property
     def rest_depends_on_u(self) -> bool:
         """Whether schemes have to iterate."""
-        return not (self.rates_are_matrix and self.conditions_are_matrix)
+        return not (self.laws.rates_are_matrix and self.laws.conditions_are_matrix)
 
     # What every scheme may ask.
 
@@ -259,7 +232,7 @@ class LinearSpace:
             change, size = (np.linalg.norm(self.phi @ v) for v in (new - c, new))
             c = new
             rested = rest.reached(float(change), float(size), self.noise(c))
-            if self.conditions_are_matrix or rested:
+            if self.laws.conditions_are_matrix or rested:
                 return self.fit(c, inside, outside, 0.0, start)
             # Newton's method: the conditions' matrix follows the state.
             self.linearise(t, c)
@@ -302,116 +275,6 @@ class LinearSpace:
         matrix = self.phi @ c - (tau * (self.rate_matrix @ c) if tau else 0.0)
         rows = np.concatenate([inside - matrix, outside - self.boundary_matrix @ c])
         return float(np.linalg.norm(self.scale * rows))
-
-    # Compiled once.
-
-    def _compile(self) -> None:
-        collocation = self.collocation
-        problem, network = collocation.problem, collocation.parameters.network
-        shape, m = problem.shape, collocation.components
-        split = self._head.start
-
-        def linear_rows(law):
-            """Derivatives of law(network, …) by the head, at one point."""
-
-            def rows(theta, *arguments):
-                def of_head(c):
-                    whole = network(jnp.concatenate([theta[:split], c]))
-                    return jnp.atleast_1d(law(whole, *arguments))
-
-                return jax.jacrev(of_head)(theta[split:])
-
-            return rows
-
-        def value_and_rate(u, x, t):
-            return jnp.concatenate(
-                [jnp.reshape(u(x), m), jnp.reshape(problem.equation.rhs(u, x, t), m)]
-            )
-
-        def matrices(theta, x, t):
-            both = jax.lax.map(
-                lambda point: linear_rows(value_and_rate)(theta, point, t), x, batch_size=256
-            )
-            return both[:, :m], both[:, m:]
-
-        def zero(x):
-            return jnp.zeros(shape)
-
-        self._matrices = jax.jit(matrices)
-        self._source_at = jax.jit(
-            jax.vmap(
-                lambda x, t: jnp.reshape(problem.equation.rhs(zero, x, t), m), in_axes=(0, None)
-            )
-        )
-        laws = [problem.conditions[points.segment].residual for points in collocation.boundary]
-        self._boundary_matrices = [
-            jax.jit(jax.vmap(linear_rows(law), in_axes=(None, 0, 0, None))) for law in laws
-        ]
-
-        def data_at(segments, t):
-            """−g(0) on all segments at one time."""
-
-            def at_zero(law, x, normal):
-                return -jnp.atleast_1d(law(zero, x, normal, t))
-
-            return [
-                jax.vmap(functools.partial(at_zero, law))(x, normal).ravel()
-                for law, (x, normal) in zip(laws, segments, strict=True)
-            ]
-
-        self._data_at = jax.jit(jax.vmap(data_at, in_axes=(None, 0)))
-
-    def _find_structure(self) -> None:
-        problem, boundary = self.collocation.problem, self.collocation.boundary
-        equation = structure(problem.equation.rhs, problem.shape, self.collocation.interior.x[0])
-        conditions = [
-            structure(
-                problem.conditions[points.segment].residual,
-                problem.shape,
-                points.x[0],
-                points.normal[0],
-            )
-            for points in boundary
-        ]
-        self.rates_are_matrix = equation.affine and equation.constant_matrix
-        self._affine = [law.affine for law in conditions]
-        self.conditions_are_matrix = all(law.affine and law.constant_matrix for law in conditions)
-        self.source_is_constant = equation.constant_offset
-        self.data_are_constant = all(law.constant_offset for law in conditions)
-        self._last_data: tuple[Array, Array] | None = None
-        if self.rates_are_matrix and self.source_is_constant:
-            self._constant_source = self._source(0.0)
-
-    def _source(self, t: float) -> Float[Array, " i"]:
-        with jax.enable_x64(True):
-            source = np.asarray(self._source_at(self.collocation.interior.x, float(t)))
-        check_finite("The equation's source", source, self.collocation.interior.x, t)
-        return source.ravel()
-
-    def data(self, times: Float[Array, " s"]) -> Float[Array, "s b"]:
-        """d at several times, for conditions that are matrices: one call, since each has its price.
-
-        The last answer is kept: those who watch a march ask for what its last stage asked for.
-        """
-        if not self.collocation.boundary:
-            return np.zeros((len(times), 0))
-        if self.data_are_constant:
-            times = np.zeros(len(times))
-        if self._last_data is None or not np.array_equal(self._last_data[0], times):
-            segments = [(points.x, points.normal) for points in self.collocation.boundary]
-            with jax.enable_x64(True):
-                parts = [np.asarray(part) for part in self._data_at(segments, times)]
-            for points, part in zip(self.collocation.boundary, parts, strict=True):
-                if not np.isfinite(part).all():
-                    worst = int(np.argmax(~np.isfinite(part).all(axis=1)))
-                    check_finite(
-                        f"The condition on {points.segment}",
-                        part[worst].reshape(len(points), -1),
-                        points.x,
-                        float(times[worst]),
-                    )
-            self._last_data = (np.array(times), np.concatenate(parts, axis=1))
-        return self._last_data[1]
 
 
 def _jets(collocation: Collocation) -> Jets | None:

@@ -39,8 +39,8 @@ class Propagator:
         values = sla.solve_triangular(self.triangle, space.phi.T, trans=1, check_finite=False).T
         # What does not change in time needs no matrix for each stage, only their sum.
         total = mixing.sum(axis=1, keepdims=True)
-        source_mixing = total if space.source_is_constant else mixing
-        data_mixing = total if space.data_are_constant else mixing
+        source_mixing = total if space.laws.source_is_constant else mixing
+        data_mixing = total if space.laws.data_are_constant else mixing
         unknowns, count = space.unknowns, len(space.scale) - rows
         from_u = np.zeros((unknowns, rows))
         self.from_source = np.zeros((source_mixing.shape[1], unknowns, rows))
@@ -61,7 +61,7 @@ class Propagator:
     ) -> Float[Array, " n"]:
         """The head after a step with the given stage times."""
         y = self.matrix @ (self.triangle @ c)
-        for matrix, data in zip(self.from_data, space.data(times), strict=False):
+        for matrix, data in zip(self.from_data, space.laws.data(times), strict=False):
             y += matrix @ data
         for matrix, time in zip(self.from_source, times, strict=False):
             y += matrix @ space.rate_rest(c, time)
