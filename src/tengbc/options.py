@@ -52,7 +52,7 @@ class Options(BaseModel):
     first_iterations: Count | None = None
     first_subset: Count | None = None
     lstsq: Literal["svd", "gram"] | None = None
-    stage_data: Literal["time", "consistent"] | None = None
+    stage_data: Literal["time", "consistent", "values"] | None = None
     fit_iterations: Count | None = None
 
     @field_validator("*", mode="before")

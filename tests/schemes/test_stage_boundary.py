@@ -59,7 +59,19 @@ def test_consistent_rows_can_all_be_met_at_once(name):
     assert max(fit.residual for fit in stages["time"]) > 1e-4
 
 
-@pytest.mark.parametrize("stage_data", ["time", "consistent"])
+@pytest.mark.parametrize(("name", "same"), [("dirichlet", "consistent"), ("neumann", "time")])
+def test_values_are_consistent_and_derivatives_of_their_time(name, same):
+    space = space_of(f"heat-{name}")
+    state = State(exact_state(space, 0.0))
+    found = {
+        data: RungeKutta(RK4, data).step(space, state, 0.0, DT, (0, 1))[0].theta
+        for data in ("time", "consistent", "values")
+    }
+    np.testing.assert_array_equal(found["values"], found[same])
+    assert not np.array_equal(found["time"], found["consistent"])
+
+
+@pytest.mark.parametrize("stage_data", ["time", "consistent", "values"])
 def test_the_step_ends_with_the_conditions_of_its_end(stage_data):
     space = space_of("heat-dirichlet")
     state = State(exact_state(space, 0.0))
@@ -79,7 +91,7 @@ def test_wanting_leaves_the_collocation_as_it_was():
 
 
 def test_unknown_stage_data_is_refused():
-    with pytest.raises(UsageError, match="either 'time' or 'consistent'"):
+    with pytest.raises(UsageError, match="'time', 'consistent' or 'values'"):
         RungeKutta(HEUN, "exact")  # type: ignore[arg-type]
 
 

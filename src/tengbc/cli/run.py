@@ -48,7 +48,7 @@ def run(
     lstsq: Annotated[str | None, typer.Option(help="svd or gram (paper).")] = None,
     stage_data: Annotated[
         str | None,
-        typer.Option(help="What stages ask on the boundary: time or consistent (paper)."),
+        typer.Option(help="What stages ask on the boundary: time, consistent, values (paper)."),
     ] = None,
     fit_iterations: Annotated[
         int | None, typer.Option(help="Iterations of the initial fit (paper).")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from tengbc.schemes.space import Space, StageSpace
 from tengbc.schemes.stage_boundary import StageFormula
 from tengbc.schemes.state import State
 from tengbc.schemes.tableau import Tableau
+
+StageData = Literal["time", "consistent", "values"]
 
 
 @dataclass(frozen=True)
@@ -26,15 +28,17 @@ class RungeKutta:
     - "time": g(Uᵢ) = 0 at the stage's own time t + cᵢΔt, as in the paper. Largest stable Δt.
     - "consistent": g(Uᵢ) = g(u + Δt Σⱼ aᵢⱼ L(Uⱼ)), what the stage's formula gives. Full order even
       where Δt is no longer small for the finest scales of the space (docs/boundary-stages.md).
+    - "values": "consistent" where the condition prescribes u itself, "time" where derivatives of u
+      enter. The formula contains L(u); a further derivative of it is too uncertain in a network.
     """
 
     tableau: Tableau
-    stage_data: Literal["time", "consistent"] = "time"
+    stage_data: StageData = "time"
 
     def __post_init__(self):
-        if self.stage_data not in ("time", "consistent"):
+        if self.stage_data not in get_args(StageData):
             raise UsageError(
-                f"stage_data is {self.stage_data!r}, but it is either 'time' or 'consistent'."
+                f"stage_data is {self.stage_data!r}, but it is 'time', 'consistent' or 'values'."
             )
         if np.triu(self.tableau.a).any():
             raise UsageError(
@@ -65,9 +69,10 @@ class RungeKutta:
             increments = (w * k for w, k in zip(weights, rates, strict=False) if w)
             target, then = u + dt * sum(increments), t + time * dt
             there = space
-            if stage < last and self.stage_data == "consistent":
+            if stage < last and self.stage_data != "time":
                 formula = self._formula(thetas, weights, t, dt)
-                there = _stage_space(space).at_stage(formula, then)
+                only_values = self.stage_data == "values"
+                there = _stage_space(space).at_stage(formula, then, only_values)
             first = stage == 0 and last > 0
             fit = there.project(thetas[-1], target, then, (*key, stage), first=first)
             fits.append(fit)

@@ -46,8 +46,11 @@ class Space(Protocol):
 class StageSpace(Space, Protocol):
     """A space that also knows what the formula of a stage gives on the boundary."""
 
-    def at_stage(self, formula: StageFormula, t: float) -> Space:
-        """The same space, its boundary rows asking at time t for what the formula gives there."""
+    def at_stage(self, formula: StageFormula, t: float, only_values: bool = False) -> Space:
+        """The same space, its boundary rows asking at time t for what the formula gives there.
+
+        `only_values`: only those rows that prescribe u itself, not its derivatives.
+        """
         ...
 
 
@@ -70,8 +73,8 @@ class NetworkSpace:
     def project(self, theta, target, t, key, first=False) -> Fit:
         return self.projection.fit(theta, self.collocation, target, t, key, first)
 
-    def at_stage(self, formula: StageFormula, t: float) -> NetworkSpace:
-        wanted = self._stage_boundary(formula, t)
+    def at_stage(self, formula: StageFormula, t: float, only_values: bool = False) -> NetworkSpace:
+        wanted = self._stage_boundary(formula, t, only_values)
         return replace(self, collocation=self.collocation.wanting(wanted))
 
     @cached_property

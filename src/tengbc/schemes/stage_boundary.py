@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from tengbc.conditions import Robin
 from tengbc.projection import Collocation
 from tengbc.projection.collocation import check_finite
 
@@ -51,10 +52,19 @@ class StageBoundary:
             along = (None, None, None, None, 0, 0, None)
             self._functions.append(jax.jit(jax.vmap(g, in_axes=along)))
 
-    def __call__(self, formula: StageFormula, t: float) -> list[Float[Array, "n k"]]:
-        """g(w) on each segment, the condition's own data taken at time t."""
+    def __call__(
+        self, formula: StageFormula, t: float, only_values: bool = False
+    ) -> list[Float[Array, "n k"] | float]:
+        """g(w) on each segment, the condition's own data taken at time t.
+
+        With `only_values` it is zero where the condition is not known to prescribe u itself.
+        """
         found = []
         for function, points in zip(self._functions, self.collocation.boundary, strict=True):
+            condition = self.collocation.problem.conditions[points.segment]
+            if only_values and not (isinstance(condition, Robin) and condition.b.equals(0)):
+                found.append(0.0)
+                continue
             with jax.enable_x64(True):
                 g = function(
                     formula.theta,
