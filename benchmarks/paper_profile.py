@@ -1,6 +1,6 @@
 """Where the time of the preset `paper` goes: one iteration part by part, and a march of some steps.
 
-`python -m benchmarks.paper_profile [STEPS]`. Processor seconds, so that a busy machine changes little.
+`python -m benchmarks.paper_profile [STEPS]`. Processor seconds: a busy machine changes little.
 """
 
 from __future__ import annotations
