@@ -103,14 +103,9 @@ def plan_paper(
 
 
 def _scheme(options: Options) -> RungeKutta | AdamsBashforth:
-    """The scheme; its stages ask for what they can meet where u itself is prescribed.
-
-    With data of the stage's time, as the paper has it, a stage misses the boundary by Δt²∂ₜ²u/2;
-    the kink this makes is what then limits the whole march (docs/paper-preset.md).
-    """
     scheme = SCHEMES[options.scheme or "heun"]
-    if isinstance(scheme, RungeKutta):
-        return replace(scheme, stage_data=options.stage_data or "values")
+    if isinstance(scheme, RungeKutta) and options.stage_data is not None:
+        return replace(scheme, stage_data=options.stage_data)
     return scheme
 
 
