@@ -15,7 +15,7 @@ from tengbc.cli.solving import exit_code
 from tengbc.solver import Outcome, Result
 
 TINY = [
-    *("--preset", "paper", "--t-end", "0.001", "--fit-iterations", "2", "--per-axis", "8"),
+    *("--preset", "paper", "--t-end", "0.001", "--fit-iterations", "8", "--per-axis", "8"),
     *("--boundary-points", "16", "--widths", "8,8", "--subset", "50"),
 ]
 CONTRACT = {
