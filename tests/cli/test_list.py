@@ -1,4 +1,4 @@
-"""tengbc list."""
+"""tengbc list, tengbc --version."""
 
 import subprocess
 import sys
@@ -13,3 +13,10 @@ def test_every_problem_on_a_line():
     assert [line.split()[0] for line in lines] == list(CATALOG)
     for entry, line in zip(CATALOG.values(), lines, strict=True):
         assert entry.description in line
+
+
+def test_the_version():
+    command = [sys.executable, "-m", "tengbc", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert done.stdout.startswith("tengbc")

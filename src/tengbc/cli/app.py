@@ -16,11 +16,12 @@ from tengbc.cli.report import report
 from tengbc.cli.reproduce import reproduce
 from tengbc.cli.resume import resume
 from tengbc.cli.run import run
+from tengbc.cli.version import common
 from tengbc.errors import TengbcError
 
 app = typer.Typer(
     name="tengbc",
-    help="Solve time-dependent PDEs by marching a neural network through time.",
+    callback=common,
     add_completion=True,
     no_args_is_help=True,
     rich_markup_mode=None,
