@@ -38,6 +38,9 @@ class Jets:
 
         self._features = jax.jit(at_points)
         self.place(parameters.start, x)
+        # Multistep schemes ask for several states while they start and for one later on: that
+        # program is compiled here too, not in the middle of a march.
+        self.rates(parameters.start[None, parameters.head], np.zeros(1))
 
     def place(self, theta: Float[Array, " p"], x: Float[Array, "n d"]) -> None:
         """Take the features of θ at points x."""
