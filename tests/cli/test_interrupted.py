@@ -67,13 +67,14 @@ def test_a_baseline_keeps_what_it_has(run, tmp_path, number, arguments, phase, s
 
 @pytest.mark.parametrize("number", CODES)
 def test_a_comparison_keeps_the_trials_before(run, tmp_path, number):
-    line = ["compare", f"{FILE}:square", "--solvers", "spectral,fem,fast", "--seconds", 2]
-    code, err = run([*line, "--out", tmp_path], number, "fem")
+    line = ["compare", f"{FILE}:square", "--solvers", "spectral,fem,fast", "--seconds", 3]
+    code, err = run([*line, "--out", tmp_path], number, "fast")
     assert code == CODES[number]
     assert err == f"tengbc: interrupted by a signal; what was done is in {tmp_path}.\n"
     rows = list(csv.DictReader((tmp_path / "comparison.csv").read_text().splitlines()))
-    assert [row["solver"] for row in rows] == ["spectral", "fem"]
-    assert float(rows[1]["error"]) < 0.1
+    solvers = [row["solver"] for row in rows]
+    assert list(dict.fromkeys(solvers)) == ["spectral", "fem", "fast"]
+    assert float(rows[solvers.index("fem")]["error"]) < 0.1
     assert "interrupted." in (tmp_path / "comparison.md").read_text()
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from tengbc.projection import Collocation
-from tengbc.projection.linear import LinearSpace
+from tengbc.projection.jets import Jets
+from tengbc.projection.laws import Laws
 from tengbc.solver import fast
 from tests.faults import cases
 
@@ -32,7 +33,8 @@ def workshop():
         return (id(collocation.problem), *sizes, sum(map(len, collocation.boundary)))
 
     once(Collocation, "_compile", rows)
-    once(LinearSpace, "_compile", lambda space: rows(space.collocation))
+    once(Laws, "_compile", lambda laws: rows(laws.collocation))
+    once(Jets, "_compile", lambda jets: (id(jets.problem), len(jets.parameters)))
     mismatch = fast.initial_mismatch
     patch.setattr(
         fast,

@@ -23,13 +23,20 @@ class Jets:
 
     def __init__(self, problem: Problem, parameters: Parameters, x: Float[Array, "n d"]):
         self.problem, self.parameters = problem, parameters
-        rate, points = local_rate(problem.equation), (0, 0, 0, 0, None)
+        self._compile()
+        self.place(parameters.start, x)
+        # Multistep schemes ask for several states while they start and for one later on: that
+        # program is compiled here too, not in the middle of a march.
+        self.rates(parameters.start[None, parameters.head], np.zeros(1))
+
+    def _compile(self) -> None:
+        rate, points = local_rate(self.problem.equation), (0, 0, 0, 0, None)
         times = (0, 0, 0, None, 0)
         self._rates = jax.jit(jax.vmap(jax.vmap(rate, points), times))
         self._derivatives = jax.jit(jax.vmap(jax.jacfwd(rate, (0, 1, 2)), points))
 
         def features(theta, x):
-            body = parameters.network(theta).body
+            body = self.parameters.network(theta).body
             slope = jax.jacfwd(body)
             return body(x), slope(x), jax.jacfwd(slope)(x)
 
@@ -37,10 +44,6 @@ class Jets:
             return jax.lax.map(lambda point: features(theta, point), x, batch_size=256)
 
         self._features = jax.jit(at_points)
-        self.place(parameters.start, x)
-        # Multistep schemes ask for several states while they start and for one later on: that
-        # program is compiled here too, not in the middle of a march.
-        self.rates(parameters.start[None, parameters.head], np.zeros(1))
 
     def place(self, theta: Float[Array, " p"], x: Float[Array, "n d"]) -> None:
         """Take the features of θ at points x."""
