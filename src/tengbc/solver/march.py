@@ -13,6 +13,7 @@ from tengbc.journal import NO_STAGE, Stage
 from tengbc.projection import Fit
 from tengbc.schemes import Space, State
 from tengbc.solver.clock import Clock
+from tengbc.solver.history import History
 from tengbc.solver.marched import Marched
 from tengbc.solver.outcome import Outcome, Result, unwritten
 from tengbc.solver.record import Record
@@ -72,9 +73,10 @@ def march(
     before = stage.recall()
     if before is None:
         size = _size(space.values(start.theta))
-        marched = Marched(Result(Outcome.DONE), start, [0.0], [start.theta], usual_size=size)
+        empty = History(expected=clock.steps)
+        marched = Marched(Result(Outcome.DONE), start, [0.0], [start.theta], empty, size)
     else:
-        marched = marched_from(before, space)
+        marched = marched_from(before, space, clock.steps)
     try:
         for record in marched.history:
             stage.note(record)

@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float
 
 from tengbc.schemes import State
+from tengbc.solver.history import History
 from tengbc.solver.outcome import Result
-from tengbc.solver.record import Record
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Marched:
     state: State
     times: list[float] = field(default_factory=list)
     thetas: list[Float[np.ndarray, " p"]] = field(default_factory=list)
-    history: list[Record] = field(default_factory=list)
+    history: History = field(default_factory=History)
     usual_size: float = 0.0
 
     def keep(self, t: float) -> None:

@@ -47,8 +47,8 @@ def march_snapshot(
     return Snapshot(arrays, known, finished)
 
 
-def marched_from(snapshot: Snapshot, space: object = None) -> Marched:
-    """The march as it was, and the space as it was then."""
+def marched_from(snapshot: Snapshot, space: object = None, steps: int = 1) -> Marched:
+    """The march as it was, of so many steps in all, and the space as it was then."""
     from tengbc.storage.history import records
 
     arrays = snapshot.arrays
@@ -62,6 +62,6 @@ def marched_from(snapshot: Snapshot, space: object = None) -> Marched:
         State(arrays["theta"], tuple(past)),
         arrays["times"].tolist(),
         list(arrays["thetas"]),
-        list(records(snapshot.facts["segments"], dict(arrays))),
+        records(snapshot.facts["segments"], dict(arrays), steps),
         snapshot.facts["usual_size"],
     )
