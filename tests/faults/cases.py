@@ -65,6 +65,17 @@ def logistic() -> tb.Problem:
     )
 
 
+def front() -> tb.Problem:
+    """Burgers' equation between walls: its features are placed anew as a front forms."""
+    return tb.Problem(
+        tb.Interval(-1.0, 1.0),
+        tb.Burgers(0.05),
+        {"left": tb.Dirichlet(0.0), "right": tb.Dirichlet(0.0)},
+        lambda x: -jnp.sin(jnp.pi * x[0]),
+        name="front",
+    )
+
+
 def steepening() -> tb.Problem:
     """Burgers' equation on a periodic interval: the waves follow the solution."""
     return tb.Problem(

@@ -6,6 +6,7 @@ import pytest
 
 import tengbc as tb
 from benchmarks.fronts import NU, error, exact, problem
+from tengbc.errors import NonFiniteError
 from tengbc.projection.following import CrowdedWaves, FollowingSpace
 from tengbc.solver.sampling import boundary_points, initial_values
 
@@ -94,6 +95,14 @@ def test_what_it_remembers_makes_it_the_same_again():
     np.testing.assert_array_equal(first.rate_matrix, second.rate_matrix)
     np.testing.assert_array_equal(first.scale, second.scale)
     np.testing.assert_array_equal(first.follow(moved, 0.2), second.follow(moved, 0.2))
+
+
+def test_initial_values_that_are_not_finite_are_named():
+    gap = lambda x: jnp.where(jnp.abs(x[0] - 0.5) < 0.01, jnp.nan, jnp.sin(jnp.pi * x[0]))
+    ends = {"left": tb.Dirichlet(0.0), "right": tb.Dirichlet(0.0)}
+    broken = tb.Problem(tb.Interval(0.0, 1.0), tb.Burgers(0.1), ends, gap)
+    with pytest.raises(NonFiniteError, match=r"The initial condition is not finite .* x = \(0\.49"):
+        tb.solve(broken, 0.1, rtol=1e-2)
 
 
 @pytest.mark.parametrize("scheme", ["bdf3", "imex2"])

@@ -1,5 +1,7 @@
 """Least squares by QR with column pivoting: rank-revealing and cheaper than singular values."""
 
+from typing import cast
+
 import numpy as np
 import scipy.linalg as sla
 from jaxtyping import Float
@@ -33,4 +35,5 @@ def pivoted_qr(matrix: Float[Array, "m n"], b: Float[Array, " m"], cutoff: float
 
 
 def _qr(matrix: Array, pivoting: bool = False) -> tuple[Array, ...]:
-    return sla.qr(matrix, mode="economic", pivoting=pivoting, check_finite=False)  # type: ignore
+    factors = sla.qr(matrix, mode="economic", pivoting=pivoting, check_finite=False)
+    return cast("tuple[Array, ...]", factors)

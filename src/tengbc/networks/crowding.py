@@ -63,6 +63,7 @@ class Crowding(eqx.Module):
 MIRRORED = 12
 """Centres beyond each end, so that the crowd does not thin out there."""
 CENTRES = 24
+"""Centres inside: enough for a few fronts, few enough to leave ξ smooth."""
 SMOOTHING = 2.0
 """Widths per distance of the centres: the map is smooth on the scale of the waves in ξ."""
 SLOPE = 0.5

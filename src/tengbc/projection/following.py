@@ -18,6 +18,7 @@ from tengbc.networks import DenseLayers, Parameters
 from tengbc.networks.crowded_waves import CrowdedWaves
 from tengbc.networks.crowding import Crowding, crowded_points, crowding_for, lengths
 from tengbc.problem import Problem
+from tengbc.projection.collocation import check_finite
 from tengbc.projection.linear import LinearSpace
 
 Array = np.ndarray
@@ -28,6 +29,7 @@ LONGER = 2.0
 LOOKS = 4
 """How often the initial values are looked at, each time with points where the last look says."""
 FIRST_POINTS = 2000
+"""Points of each look."""
 
 
 def initial_crowding(problem: Problem) -> Crowding:
@@ -37,6 +39,7 @@ def initial_crowding(problem: Problem) -> Crowding:
     x = np.linspace(start, end, FIRST_POINTS)
     for _ in range(LOOKS):
         values = np.asarray(problem.initial(x[:, None]), dtype=np.float64).reshape(len(x), -1)
+        check_finite("The initial condition", values, x[:, None], 0.0, "correct it there")
         crowding = crowding_for(x, lengths(x, values))
         x = np.concatenate([[start], crowded_points(crowding, start, end, FIRST_POINTS)[0], [end]])
     return crowding

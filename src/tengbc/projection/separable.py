@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import scipy.linalg as sla
@@ -171,7 +172,8 @@ def _solve_head(theta, collocation: Collocation, target, t, head, cutoff: float)
     residual = collocation.residual(theta, target, t)
     start = float(np.linalg.norm(residual))
     columns = collocation.columns(theta, t, head)
-    q, r = sla.qr(columns.T, mode="economic", check_finite=False)  # type: ignore[misc]
+    factors = sla.qr(columns.T, mode="economic", check_finite=False)
+    q, r = cast("tuple[Array, Array]", factors)
     left, singular, right = sla.svd(r, check_finite=False)
     rank = max(1, int(np.count_nonzero(singular > cutoff * singular[0])))
     span = q @ left[:, :rank]

@@ -15,6 +15,7 @@ from tengbc.schemes.radau import RadauIIA
 from tengbc.schemes.state import State
 
 HALVINGS = 4
+"""How often in a row a step may be halved before the march is given up."""
 
 
 @dataclass(frozen=True)
