@@ -4,9 +4,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from tengbc.geometry import AnnularSector, Ball, Box, Disk, Interval, PeriodicBox, Rectangle
-from tengbc.networks import Basis, Crowding, Parameters, mlp, random_features
+from tengbc.networks import Basis, CrowdedAxes, Crowding, Parameters, mlp, random_features
 from tengbc.networks.crowded_waves import CrowdedWaves
 from tengbc.networks.crowding import crowding_for
+from tengbc.networks.layers import Dense, DenseLayers
 from tengbc.networks.network import with_head
 
 
@@ -15,6 +16,8 @@ def monomials(x):
 
 
 CROWD = crowding_for(np.linspace(-1, 1, 50), 0.3 + np.linspace(-0.4, 0.6, 50) ** 2)
+AXES = CrowdedAxes((CROWD, crowding_for(np.linspace(0, 1, 50), np.full(50, 0.3))))
+WAVES = Dense(np.arange(10.0).reshape(5, 2) - 4, np.arange(5.0))
 NETWORKS = {
     "tanh-deep": mlp(Disk(), widths=(5,) * 7),
     "tanh-uneven": mlp(Rectangle(), widths=(5, 3, 9)),
@@ -29,6 +32,7 @@ NETWORKS = {
     "random-features": random_features(Disk(), 30),
     "crowded-waves": CrowdedWaves(Interval(-1.0, 1.0), 8, 0, 1).network(CROWD),
     "crowded-system": CrowdedWaves(Interval(-1.0, 1.0), 7, 2, 1).network(CROWD),
+    "crowded-axes": with_head(DenseLayers(AXES, (WAVES,), "sin"), 0),
     "basis": with_head(Basis(monomials, 2), 0),
     "basis-system": with_head(Basis(monomials, 2), 3),
 }
@@ -41,6 +45,8 @@ def dim(name: str) -> int:
     embedding = body.embedding
     if isinstance(embedding, Crowding):
         return 1
+    if isinstance(embedding, CrowdedAxes):
+        return len(embedding.axes)
     return body.layers[0].weight.shape[1] if embedding is None else len(embedding.period)
 
 

@@ -3,8 +3,17 @@
 import numpy as np
 import pytest
 
-from tengbc.networks.crowded_waves import interval_waves
-from tengbc.networks.crowding import LONGEST, SLOPE, crowded_points, crowding_for, lengths
+from tengbc.geometry import Disk, Rectangle
+from tengbc.networks.crowded_waves import box_waves, crowded_interior, interval_waves
+from tengbc.networks.crowding import (
+    LONGEST,
+    SLOPE,
+    CrowdedAxes,
+    crowded_points,
+    crowding_for,
+    graded_lengths,
+    lengths,
+)
 
 
 def test_lengths_are_those_of_a_front_and_grow_no_faster_than_allowed():
@@ -65,3 +74,44 @@ def test_waves_span_a_longer_interval_and_differ_by_seed():
     middle = np.sin(weight[:, 0] * 3.5 + bias)  # sine and cosine about the middle
     np.testing.assert_allclose(middle, [0, 1, 0, 1, 0, 1, 0], atol=1e-12)
     assert interval_waves(2.0, 5.0, 7, seed=5)[0][0, 0] != weight[0, 0]
+
+
+def axes(domain, middle, width):
+    """Coordinates that crowd around a point."""
+    lower, upper = domain.bounds
+    lines = [np.linspace(lower[a], upper[a], 400) for a in range(domain.dim)]
+    rates = [1 / np.hypot(width, line - middle[a]) for a, line in enumerate(lines)]
+    both = zip(lines, rates, strict=True)
+    return CrowdedAxes(tuple(crowding_for(line, graded_lengths(line, rate)) for line, rate in both))
+
+
+def test_the_density_is_the_derivative_of_the_coordinates():
+    domain = Disk()
+    crowd = axes(domain, (0.3, -0.1), 0.05)
+    x, h = domain.interior(50).x * 0.9, 1e-6
+    slopes = [(crowd.at(x + h * e) - crowd.at(x - h * e)) / (2 * h) for e in np.eye(2)]
+    expected = slopes[0][:, 0] * slopes[1][:, 1]
+    np.testing.assert_allclose(crowd.density(x), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("domain", [Disk(), Rectangle((0, 0), (3, 1))])
+def test_crowded_points_lie_inside_and_carry_the_measure(domain):
+    crowd = axes(domain, (0.3, 0.2), 0.03)
+    points = crowded_interior(domain, crowd, 4000, 1)
+    assert len(points) == 4000 and domain.contains(points.x).all()
+    assert points.w.sum() == pytest.approx(domain.measure)
+    near = np.linalg.norm(points.x - [0.3, 0.2], axis=1) < 0.1
+    assert near.mean() > 4 * np.pi * 0.1**2 / domain.measure  # crowded there
+    # and integrals come out: that of a peak which 4000 even points would hardly see
+    peak = np.exp(-np.sum((points.x - [0.3, 0.2]) ** 2, axis=1) / 0.03**2)
+    assert (points.w * peak).sum() == pytest.approx(np.pi * 0.03**2, rel=0.03)
+
+
+def test_the_richer_axis_has_the_shorter_waves():
+    domain = Rectangle((0, 0), (1, 1))
+    crowd = axes(domain, (0.5, 0.5), 10.0)
+    even, _ = box_waves(domain, crowd, np.array([2.0, 2.0]), 200, 0)
+    uneven, _ = box_waves(domain, crowd, np.array([20.0, 2.0]), 200, 0)
+    ratio = lambda weight: np.abs(weight[:, 0]).max() / np.abs(weight[:, 1]).max()
+    assert 0.8 < ratio(even) < 1.25
+    assert 8 < ratio(uneven) < 12.5

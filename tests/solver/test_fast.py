@@ -174,7 +174,7 @@ COARSE = tb.Problem(
 def test_a_finer_level_that_is_worse_is_not_the_answer(monkeypatch, errors):
     found = iter(errors)
     monkeypatch.setattr(
-        fast, "difference", lambda answer, _: np.full(len(answer.times), next(found))
+        fast, "difference", lambda answer, *_: np.full(len(answer.times), next(found))
     )
     solution = tb.solve(COARSE, 0.1, rtol=1e-4, throw=False)
     assert solution.error_estimate.max() == min(errors)
@@ -195,7 +195,7 @@ def test_a_finer_level_that_is_lost_leaves_the_one_before(monkeypatch, which):
 
     monkeypatch.setattr(fast, "_solve_level", sometimes_lost)
     monkeypatch.setattr(fast, "ATTEMPTS", 2)
-    monkeypatch.setattr(fast, "difference", lambda answer, _: np.full(len(answer.times), 1e-3))
+    monkeypatch.setattr(fast, "difference", lambda answer, *_: np.full(len(answer.times), 1e-3))
     solution = tb.solve(COARSE, 0.1, rtol=1e-4, throw=False)
     assert solution.result.outcome is tb.Outcome.TOLERANCE_NOT_REACHED
     assert solution.facts["march"] == "answer 1"

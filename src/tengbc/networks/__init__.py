@@ -3,6 +3,7 @@
 from tengbc.networks.activations import activation_names as activation_names
 from tengbc.networks.basis import Basis as Basis
 from tengbc.networks.body import AbstractBody as AbstractBody
+from tengbc.networks.crowding import CrowdedAxes as CrowdedAxes
 from tengbc.networks.crowding import Crowding as Crowding
 from tengbc.networks.deformed_waves import DeformedWaves as DeformedWaves
 from tengbc.networks.embedding import PeriodicEmbedding as PeriodicEmbedding

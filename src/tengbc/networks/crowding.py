@@ -33,10 +33,10 @@ class Crowding(eqx.Module):
         """ξ at many points of the line."""
         return ndtr((x[:, None] - self.centre) / self.spread).mean(axis=1)
 
-    @property
-    def width(self) -> int:
-        """One coordinate."""
-        return 1
+    def slope(self, x: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """dξ/dx at many points of the line."""
+        bell = np.exp(-0.5 * ((x[:, None] - self.centre) / self.spread) ** 2) / self.spread
+        return bell.mean(axis=1) / np.sqrt(2 * np.pi)
 
     @property
     def signal_count(self) -> int:
@@ -58,6 +58,43 @@ class Crowding(eqx.Module):
         """∂u/∂c = (∂u/∂ξ)·(∂ξ/∂c), and the same for δ."""
         count = self.activation_count
         return np.zeros(count, dtype=int), 1 + np.arange(count)
+
+
+class CrowdedAxes(eqx.Module):
+    """ξ(x) = (ξ₁(x₁), …, ξ_d(x_d)), each coordinate crowded on its own."""
+
+    axes: tuple[Crowding, ...]
+
+    def __call__(self, x: Point) -> Float[Array, " d"]:
+        return jnp.concatenate([axis(x[a : a + 1]) for a, axis in enumerate(self.axes)])
+
+    def at(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+        """ξ at many points."""
+        return np.stack([axis.at(x[:, a]) for a, axis in enumerate(self.axes)], axis=1)
+
+    def density(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:
+        """How crowded it is at points: the volume in ξ per volume in x."""
+        return np.prod([axis.slope(x[:, a]) for a, axis in enumerate(self.axes)], axis=0)
+
+    @property
+    def signal_count(self) -> int:
+        """One tap on each coordinate."""
+        return len(self.axes)
+
+    @property
+    def activation_count(self) -> int:
+        """The derivatives of each coordinate by its parameters."""
+        return sum(axis.activation_count for axis in self.axes)
+
+    def trace(self, x: Point, taps: Float[Array, " s"]):
+        """As for a body: ξ and its derivatives."""
+        traced = [axis.trace(x[a : a + 1], taps[a : a + 1]) for a, axis in enumerate(self.axes)]
+        return jnp.concatenate([xi for xi, _ in traced]), [d for _, both in traced for d in both]
+
+    def layout(self) -> tuple[Int[np.ndarray, " p"], Int[np.ndarray, " p"]]:
+        """Each axis has its own signal; activations follow one another."""
+        counts = [axis.activation_count for axis in self.axes]
+        return np.repeat(np.arange(len(counts)), counts), 1 + np.arange(sum(counts))
 
 
 MIRRORED = 12
@@ -85,6 +122,13 @@ def lengths(
     slope = np.gradient(values, x, axis=0)
     bend = np.gradient(slope, x, axis=0)
     rate = np.maximum(np.abs(slope) / scale, np.sqrt(np.abs(bend) / scale)).max(axis=1)
+    return graded_lengths(x, rate)
+
+
+def graded_lengths(
+    x: Float[np.ndarray, " n"], rate: Float[np.ndarray, " n"]
+) -> Float[np.ndarray, " n"]:
+    """Lengths of 1/rate at most, that grow by no more than SLOPE along x."""
     found = 1 / np.maximum(rate, 1 / (LONGEST * (x[-1] - x[0])))
     # min over y of length(y) + SLOPE·|x − y|, from the left and from the right
     rising = np.minimum.accumulate(found - SLOPE * x) + SLOPE * x

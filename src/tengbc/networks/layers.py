@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 
 from tengbc.networks.activations import activation
 from tengbc.networks.body import AbstractBody
-from tengbc.networks.crowding import Crowding
+from tengbc.networks.crowding import CrowdedAxes, Crowding
 from tengbc.networks.embedding import PeriodicEmbedding
 from tengbc.types import Point
 
@@ -31,7 +31,7 @@ class Dense(eqx.Module):
 class DenseLayers(AbstractBody):
     """φ(x) = σ(W_k … σ(W₁ e(x) + b₁) … + b_k), e being an embedding or the identity."""
 
-    embedding: PeriodicEmbedding | Crowding | None
+    embedding: PeriodicEmbedding | Crowding | CrowdedAxes | None
     layers: tuple[Dense, ...]
     activation: str = eqx.field(static=True, default="tanh")
 

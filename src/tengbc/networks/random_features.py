@@ -36,7 +36,7 @@ def waves(
 ) -> tuple[Float[Array, "n d"], Float[Array, " n"]]:
     """The wave vectors w and phases of the features sin(wᵀx + b)."""
     if domain.periodic:
-        return _lattice_waves(domain, count)
+        return lattice_waves(*domain.bounds, count)
     return _random_waves(domain, count, seed, stretch)
 
 
@@ -68,12 +68,16 @@ def _random_waves(domain: Domain, count: int, seed: int, stretch: float):
     return weight, 2 * np.pi * uniform[:, dim] - weight @ centre
 
 
-def _lattice_waves(domain: Domain, count: int) -> tuple[Float[Array, "n d"], Float[Array, " n"]]:
-    """The shortest wave vectors that fit into the box, each as sine and as cosine."""
-    lower, upper = domain.bounds
-    dim, unit = domain.dim, 2 * np.pi / (upper - lower)
-    reach = math.ceil((count + 1) ** (1 / dim)) + 1
-    lattice = np.stack(np.meshgrid(*[np.arange(-reach, reach + 1)] * dim, indexing="ij"), axis=-1)
+def lattice_waves(
+    lower: Float[Array, " d"], upper: Float[Array, " d"], count: int
+) -> tuple[Float[Array, "n d"], Float[Array, " n"]]:
+    """The shortest wave vectors that fit into a box, each as sine and as cosine."""
+    dim, unit = len(lower), 2 * np.pi / (upper - lower)
+    # Along a longer side more waves are as short as the rest.
+    ratio = math.prod(unit) ** (1 / dim) / unit
+    reach = np.ceil((count + 1) ** (1 / dim) * ratio).astype(int) + 1
+    numbers = [np.arange(-most, most + 1) for most in reach]
+    lattice = np.stack(np.meshgrid(*numbers, indexing="ij"), axis=-1)
     lattice = lattice.reshape(-1, dim)
     # One of k and −k: the first nonzero entry is positive. k = 0 is the head's constant.
     first = np.argmax(lattice != 0, axis=1)

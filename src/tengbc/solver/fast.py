@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from tengbc.geometry.points import Points
 from tengbc.journal import NO_JOURNAL, Journal, Stage
-from tengbc.networks import Network, Parameters, random_features
+from tengbc.networks import Network, Parameters
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.projection.following import CrowdedWaves, FollowingSpace, initial_crowding
@@ -34,12 +35,13 @@ from tengbc.schemes import (
     State,
 )
 from tengbc.schemes.following import Following
-from tengbc.solver.clock import clock
+from tengbc.solver.clock import Onset, clock
 from tengbc.solver.compatibility import initial_mismatch
+from tengbc.solver.crowd import initial_pace
 from tengbc.solver.march import Callback
 from tengbc.solver.outcome import Outcome, Result
 from tengbc.solver.plan import Plan, Report
-from tengbc.solver.resolution import resolving_features
+from tengbc.solver.resolution import PLAIN, Kind, resolving_features
 from tengbc.solver.run_plan import Stopwatch, recalled, run_plan
 from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.solution import Solution
@@ -48,6 +50,8 @@ Array = np.ndarray
 DEFAULT_TOLERANCE = 1e-6
 MOST_FEATURES = 2000
 MOST_STEPS = 20_000
+UNSEEN = 1024
+"""Points at which answer and witness are compared."""
 WITNESS = 1.2
 """Features of the witness per feature of the answer: their errors are those of different features,
 and time goes with the cube."""
@@ -74,6 +78,8 @@ COMPATIBLE = 1e-7
 """Initial and boundary data that differ by less are fitted together."""
 FADED = 1e-10
 """What is left of a solution that has fallen below this part of its initial size is round-off."""
+CALM_STEPS = 4
+"""A solution that changes little in so many steps Δt is followed well by them."""
 INITIAL_LAYER = 0.05
 """The part of the time that an initial layer of incompatible data is given to spread."""
 DEFAULT_SCHEME = "radau9"
@@ -92,21 +98,23 @@ SCHEMES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Level:
-    """How fine a solution is: its features, their stretch, its time step, and its random seed."""
+    """How fine a solution is: its features and their kind, its time step, and its random seed."""
 
     features: int
     dt: float
     seed: int
-    stretch: float = 1.0
+    kind: Kind = PLAIN
+    onset: Onset | None = None
 
     def witness(self) -> Level:
         """As fine or a little finer, with other features and half the time step."""
         features = round(self.features * WITNESS)
-        return Level(features, self.dt / 2, self.seed + 1, self.stretch)
+        return Level(features, self.dt / 2, self.seed + 1, self.kind, self.onset)
 
     def finer(self) -> Level:
         """The level to try next."""
-        return Level(round(self.features * GROWTH), self.dt / 2, self.seed + 2, self.stretch)
+        features = round(self.features * GROWTH)
+        return Level(features, self.dt / 2, self.seed + 2, self.kind, self.onset)
 
 
 def solve_fast(
@@ -154,7 +162,8 @@ def solve_fast(
             if last:
                 break
             continue
-        answer = replace(answer, error_estimate=difference(answer, witness))
+        unseen = other.kind.interior(problem, UNSEEN, 987_654_321)
+        answer = replace(answer, error_estimate=difference(answer, witness, unseen))
         worst = float(np.max(answer.error_estimate[answer.times >= layer]))
         enough = worst <= tolerance or last or worst > GAIN * least
         if best is None or worst < least:  # a finer level need not be a better one
@@ -192,21 +201,25 @@ def first_level(problem: Problem, options: Options, t_end: float, tolerance: flo
     digits, dim = -math.log10(tolerance), problem.domain.dim
     needed = {1: 8 * digits, 2: 5 * digits**2, 3: 2.5 * digits**3}.get(dim, 100 * digits**2)
     most = round(MOST_FEATURES / WITNESS)
-    features, stretch = int(np.clip(needed, 24 * dim, most)), 1.0
+    features, kind = int(np.clip(needed, 24 * dim, most)), PLAIN
     steps = max(16, round(digits**2))
     if following(problem, options):
         features, steps = 2 * features, 2 * steps  # a front is to come
     if options.features:
         features = options.features
     elif not following(problem, options):
-        features, stretch = resolving_features(problem, features, most, tolerance, options.seed)
-    return Level(features, options.dt or t_end / steps, options.seed, stretch)
+        features, kind = resolving_features(problem, features, most, tolerance, options.seed)
+    dt, onset = options.dt or t_end / steps, None
+    if kind.crowd and not options.dt and isinstance(_scheme(options), RadauIIA):
+        pace = initial_pace(problem, kind.interior(problem, UNSEEN, options.seed))
+        onset = Onset(pace, dt * CALM_STEPS)
+    return Level(features, dt, options.seed, kind, onset)
 
 
 def following(problem: Problem, options: Options) -> bool:
     """Whether features have to follow the solution: on a line they can, and nonlinear ones move."""
-    domain, scheme = problem.domain, SCHEMES[options.scheme or DEFAULT_SCHEME]
-    if domain.dim > 1 or domain.periodic or not isinstance(scheme, RadauIIA):
+    domain = problem.domain
+    if domain.dim > 1 or domain.periodic or not isinstance(_scheme(options), RadauIIA):
         return False
     return not structure(problem.equation.rhs, problem.shape, domain.bounds[0]).affine
 
@@ -238,9 +251,7 @@ def level_network(problem: Problem, options: Options, level: Level) -> Network:
     """The features of a level, where they follow the solution as they are at the start."""
     if following(problem, options):
         return _crowded_waves(problem, level).network(initial_crowding(problem))
-    return random_features(
-        problem.domain, level.features, problem.components, seed=level.seed, stretch=level.stretch
-    )
+    return level.kind.network(problem, level.features, level.seed)
 
 
 def _crowded_waves(problem: Problem, level: Level) -> CrowdedWaves:
@@ -253,15 +264,15 @@ def plan_fast(
     """Features, points, matrices and the fitted initial condition of one level."""
     domain = problem.domain
     points = options.interior_points or round(_oversampling(problem) * level.features)
-    scheme: Any = SCHEMES[options.scheme or DEFAULT_SCHEME]
+    scheme: Any = _scheme(options)
     compatible = max(mismatch.values(), default=0.0) <= COMPATIBLE
-    times = clock(t_end, level.dt)
+    times = clock(t_end, level.dt, onset=level.onset)
     if following(problem, options):
         boundary = boundary_points(domain, 2)
         scheme = Following(scheme)
         space = FollowingSpace(problem, _crowded_waves(problem, level), points, boundary, DAMPING)
     else:
-        interior = domain.interior(points, seed=level.seed)
+        interior = level.kind.interior(problem, points, level.seed)
         count = options.boundary_points or _boundary_count(problem, len(interior))
         explicit = isinstance(scheme, RungeKutta | AdamsBashforth)
         space = LinearSpace(
@@ -286,6 +297,10 @@ def plan_fast(
     )
 
 
+def _scheme(options: Options) -> Any:
+    return SCHEMES[options.scheme or DEFAULT_SCHEME]
+
+
 def _oversampling(problem: Problem) -> float:
     return SYSTEM_OVERSAMPLING if problem.components > 1 else OVERSAMPLING
 
@@ -298,18 +313,17 @@ def _boundary_count(problem: Problem, interior: int) -> int:
     return max(2 * domain.dim, round(1.5 * length / spacing ** (domain.dim - 1)))
 
 
-def difference(answer: Solution, witness: Solution) -> Float[Array, " k"]:
+def difference(answer: Solution, witness: Solution, points: Points) -> Float[Array, " k"]:
     """Relative L² distance of two solutions at the answer's times, at points of neither.
 
     The witness also knows times in between; what the answer misses there, interpolating, counts for
     the stored times on both sides.
     """
-    points = answer.problem.domain.interior(1024, seed=987_654_321).x
-    ours = answer.at_times(points, witness.times)
-    theirs = witness.at_times(points, witness.times)
-    flat = (len(witness.times), -1)
-    size = np.linalg.norm(theirs.reshape(flat), axis=1)
-    found = np.linalg.norm((ours - theirs).reshape(flat), axis=1) / np.where(size > 0, size, 1.0)
+    shape = (len(witness.times), len(points), -1)
+    ours, theirs = (s.at_times(points.x, witness.times).reshape(shape) for s in (answer, witness))
+    weight = np.sqrt(points.w)[:, None]
+    size, found = (np.linalg.norm(weight * v, axis=(1, 2)) for v in (theirs, ours - theirs))
+    found = found / np.where(size > 0, size, 1.0)
     first = np.searchsorted(witness.times, np.append(0.0, answer.times[:-1]), side="right") - 1
     after = np.searchsorted(witness.times, np.append(answer.times[1:], answer.times[-1]))
     return np.array([found[i : j + 1].max() for i, j in zip(first, after, strict=True)])

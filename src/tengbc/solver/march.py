@@ -104,7 +104,9 @@ def _steps(
         if stage.stopping:
             return _stopped(marched, clock, n)
         try:
-            state, fits = scheme.step(space, marched.state, clock.time(n), clock.dt, (seed, n + 1))
+            state, fits = scheme.step(
+                space, marched.state, clock.time(n), clock.step(n), (seed, n + 1)
+            )
         except NonFiniteError as error:
             return Result(Outcome.NON_FINITE, str(error))
         except DivergedError as error:

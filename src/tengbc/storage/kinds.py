@@ -41,6 +41,7 @@ for _kind in (
     geometry.PeriodicBox,
     geometry.Polygon,
     geometry.Rectangle,
+    networks.CrowdedAxes,
     networks.Crowding,
     networks.DeformedWaves,
     networks.DenseLayers,
