@@ -87,14 +87,15 @@ def test_folding_and_unfolding_are_inverse():
 
 def test_the_file_can_be_made_again(tmp_path, grids, monkeypatch):
     source, target = tmp_path / "source.npz", tmp_path / "target.npz"
-    np.savez(source, t=np.array(list(grids)), u=np.stack([u[:128] for u in grids.values()]))
+    u = np.stack([u[:128] for u in grids.values()])
+    np.savez(source, t=np.array(list(grids)), u=u, method=np.array("Fourier"))
     monkeypatch.setattr(sys, "argv", ["burgers_data", str(source), str(target)])
     burgers_data.main()
     packaged = burgers_data.Path(burgers_data.__file__).parent / "data" / "burgers.npz"
     with np.load(target, allow_pickle=False) as made, np.load(packaged, allow_pickle=False) as ours:
         np.testing.assert_array_equal(made["u"], ours["u"])
         np.testing.assert_array_equal(made["t"], ours["t"])
-        assert "SHA-256" in str(made["source"])
+        assert str(made["source"]).startswith("Fourier; ") and "SHA-256" in str(made["source"])
     assert packaged.stat().st_size < 1.2e6
     with pytest.raises(OutputError, match="could not be made"):
         burgers_data.write(tmp_path / "missing.npz", target)

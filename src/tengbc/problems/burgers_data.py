@@ -2,7 +2,8 @@
 
     python -m tengbc.problems.burgers_data SOURCE [TARGET]
 
-SOURCE is an .npz file with times `t` and values `u[k, i, j]` at x₁ = iπ/128, x₂ = 2πj/256. Two
+SOURCE is an .npz file with times `t`, values `u[k, i, j]` at x₁ = iπ/128, x₂ = 2πj/256, and a text
+`method` that says how they were computed (`make_burgers_reference` writes it). Two
 symmetries of the solution make the packaged file a quarter of a full grid: u is π-periodic in x₁
 and odd, u(−x) = −u(x). Values are rounded to multiples of 2⁻³⁶ ≈ 1.5·10⁻¹¹, which is what makes
 them compressible and far below the accuracy of the reference itself, about 10⁻⁸.
@@ -22,11 +23,6 @@ from tengbc.reference import Reference
 
 ROUNDING = 2.0**-36
 SYMMETRY_TOLERANCE = 1e-13
-METHOD = (
-    "Fourier solution with 2/3 dealiasing and integrating-factor RK4, time step 1e-3; modes per "
-    "2π in each direction: 1024 to t = 1.25, 2048 to t = 1.75, then 4096; relative L² error about "
-    "1e-8; values rounded to multiples of 2^-36"
-)
 
 
 @functools.cache
@@ -71,18 +67,21 @@ def write(source: Path, target: Path) -> None:
     try:
         content = source.read_bytes()
         with np.load(source, allow_pickle=False) as data:
-            times, u = data["t"], data["u"]
+            times, u, method = data["t"], data["u"], str(data["method"])
         digest = hashlib.sha256(content).hexdigest()
         np.savez_compressed(
             target,
             t=times,
             u=np.round(fold(u) / ROUNDING) * ROUNDING,
-            source=np.array(f"{METHOD}; made from {source.name}, SHA-256 {digest}"),
+            source=np.array(
+                f"{method}; values rounded to multiples of 2^-36; made from {source.name}, "
+                f"SHA-256 {digest}"
+            ),
         )
     except (OSError, KeyError) as error:
         raise OutputError(
             f"The reference could not be made from {source} ({error}); "
-            f"give an .npz file with arrays t and u, and a target that can be written."
+            f"give an .npz file with arrays t, u and method, and a target that can be written."
         ) from error
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -69,6 +70,16 @@ def samples(solution: SpectralSolution) -> np.ndarray:
     )
 
 
+def described(solution: SpectralSolution) -> str:
+    """How it was computed, in a sentence."""
+    facts: Any = solution.facts
+    raised = ", ".join(f"{points} from t = {t:.3g} on" for t, points in facts["raised"])
+    return (
+        f"Fourier series with 2/3 dealiasing and integrating-factor RK4, time step "
+        f"{facts['dt']:g}; points per 2π in each direction: {raised}"
+    )
+
+
 def main() -> None:
     """Command line: SOURCE, and optionally TARGET, the time and the finest resolution."""
     parser = argparse.ArgumentParser(description="Compute the Burgers reference values.")
@@ -87,15 +98,12 @@ def main() -> None:
     solution = compute(
         given.until, most=given.most, dt=given.dt, workers=given.workers, report=show
     )
-    sizes = dict.fromkeys(max(lattice.shape) for lattice in solution.lattices)
-    raised = " then ".join(str(size) for size in sizes)
-    method = (
-        f"Fourier series with 2/3 dealiasing and integrating-factor RK4, time step {given.dt:g}; "
-        f"points per 2π in each direction: {raised}"
-    )
     try:
         np.savez_compressed(
-            given.source, t=solution.times, u=samples(solution), method=np.array(method)
+            given.source,
+            t=solution.times,
+            u=samples(solution),
+            method=np.array(described(solution)),
         )
     except OSError as error:
         raise OutputError(
