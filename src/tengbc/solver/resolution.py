@@ -27,6 +27,8 @@ DAMPING = 1e-13
 HOPELESS = 0.03
 """Where so many features as ENOUGH_TO_TELL leave more than this, more of the kind will not do."""
 ENOUGH_TO_TELL = 450
+CLEARLY = 0.1
+"""Crowded waves have to be that much better: random ones march well on any domain."""
 PER_FEATURE = 2.0
 """Points of a fit per feature."""
 
@@ -83,7 +85,7 @@ def resolving_features(
     if error > tolerance and not problem.domain.periodic:
         crowded = [Kind(crowd=initial_crowd(problem))]
         found = _grown(problem, crowded, fewest, most, tolerance, seed)
-        if found[0] < error:
+        if found[0] < CLEARLY * error:
             _, count, kind = found
     return count, kind
 
