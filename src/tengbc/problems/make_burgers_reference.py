@@ -1,10 +1,12 @@
 """Compute the reference values of the Burgers problem and pack them.
 
-    python -m tengbc.problems.make_burgers_reference SOURCE [TARGET] [--until T] [--most N]
+    python -m tengbc.problems.make_burgers_reference DIRECTORY [TARGET] [--until T] [--most N]
 
-Fourier series with dealiasing and Δt = 10⁻³: 1024 points per 2π, doubled to 2048 and 4096 as the
-spectrum fills. The solution is π-periodic in x₁ exactly, so half the square is computed. SOURCE
-receives times and values as computed; with TARGET they are packed as the package holds them.
+Fourier series with dealiasing, 1024 points per 2π, doubled to 2048 and 4096 as the spectrum fills;
+once with Δt = 4·10⁻³ and once with 2·10⁻³, from which the error of order Δt⁴ is removed
+(Richardson). The solution is π-periodic in x₁ exactly, so half the square is computed. DIRECTORY
+receives both solutions, which are not computed again if they are there, and the extrapolated values
+as `reference.npz`; with TARGET they are packed as the package holds them.
 """
 
 from __future__ import annotations
@@ -28,8 +30,12 @@ from tengbc.problems.burgers_data import write
 TIMES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0)
 FILL = 1e-11
 """How much of u the shortest waves may hold before there are more of them."""
-DT = 1e-3
-"""Twice as much changes u by 4·10⁻⁷ after t = 2."""
+DT = 2e-3
+"""Its error is up to 4·10⁻⁷ after t = 2, before the extrapolation."""
+GAIN = 15
+"""Half the step has a sixteenth of the error, so u − u_½ is fifteen times that of u_½. (Before t = 2
+the larger step goes 63 times into the time between two of TIMES and the smaller one 125 times: that
+changes a correction of 6·10⁻⁹ at most by three percent.)"""
 
 
 def half_problem() -> Problem:
@@ -80,37 +86,56 @@ def described(solution: SpectralSolution) -> str:
     )
 
 
-def main() -> None:
-    """Command line: SOURCE, and optionally TARGET, the time and the finest resolution."""
-    parser = argparse.ArgumentParser(description="Compute the Burgers reference values.")
-    parser.add_argument("source", type=Path)
-    parser.add_argument("target", type=Path, nargs="?")
-    parser.add_argument("--until", type=float, default=TIMES[-1])
-    parser.add_argument("--most", type=int, default=4096)
-    parser.add_argument("--dt", type=float, default=DT)
-    parser.add_argument("--workers", type=int, default=2)
-    given = parser.parse_args()
+def part(place: Path, dt: float, until: float, most: int, workers: int) -> Path:
+    """The file of one solution, computed unless it is there."""
+    path = place / f"dt-{dt:g}.npz"
+    if path.exists():
+        return path
 
     def show(phase: str, fraction: float, known: dict) -> None:
         if known["step"] % 50 == 0:
-            print(f"t = {known['time']:.3f}, {known['points']} points per axis", flush=True)
+            at = f"t = {known['time']:.3f}, {known['points']} points per axis"
+            print(f"Δt = {dt:g}, {at}", flush=True)
 
-    solution = compute(
-        given.until, most=given.most, dt=given.dt, workers=given.workers, report=show
-    )
+    solution = compute(until, most=most, dt=dt, workers=workers, report=show)
+    _save(path, solution.times, samples(solution), described(solution))
+    return path
+
+
+def extrapolate(coarse: Path, fine: Path, target: Path) -> None:
+    """The values of two solutions, one with half the step of the other, without the error Δt⁴."""
+    with np.load(coarse, allow_pickle=False) as first, np.load(fine, allow_pickle=False) as second:
+        u = second["u"] + (second["u"] - first["u"]) / GAIN
+        method = f"{second['method']}; extrapolated with the solution of twice the time step"
+        _save(target, second["t"], u, method)
+
+
+def _save(path: Path, times: np.ndarray, u: np.ndarray, method: str) -> None:
     try:
-        np.savez_compressed(
-            given.source,
-            t=solution.times,
-            u=samples(solution),
-            method=np.array(described(solution)),
-        )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(path, t=times, u=u, method=np.array(method))
     except OSError as error:
         raise OutputError(
-            f"{given.source} cannot be written ({error.strerror}); choose another place."
+            f"{path} cannot be written ({error.strerror}); choose another place."
         ) from error
+
+
+def main() -> None:
+    """Command line: DIRECTORY, and optionally TARGET, the time and the finest resolution."""
+    parser = argparse.ArgumentParser(description="Compute the Burgers reference values.")
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("target", type=Path, nargs="?")
+    parser.add_argument("--until", type=float, default=TIMES[-1])
+    parser.add_argument("--most", type=int, default=4096)
+    parser.add_argument("--workers", type=int, default=2)
+    given = parser.parse_args()
+    coarse, fine = (
+        part(given.directory, dt, given.until, given.most, given.workers) for dt in (2 * DT, DT)
+    )
+    reference = given.directory / "reference.npz"
+    extrapolate(coarse, fine, reference)
     if given.target is not None:
-        write(given.source, given.target)
+        write(reference, given.target)
 
 
 if __name__ == "__main__":
