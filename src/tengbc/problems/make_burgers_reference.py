@@ -33,8 +33,8 @@ FILL = 1e-11
 DT = 2e-3
 """Its error is up to 4·10⁻⁷ after t = 2, before the extrapolation."""
 GAIN = 15
-"""Half the step has a sixteenth of the error, so u − u_½ is fifteen times that of u_½. (Before t = 2
-the larger step goes 63 times into the time between two of TIMES and the smaller one 125 times: that
+"""Half the step has a sixteenth of the error, so u − u_½ is fifteen times that of u_½. (Up to t = 2
+the larger step goes 63 times into the time between two of TIMES and the smaller one 125 times: it
 changes a correction of 6·10⁻⁹ at most by three percent.)"""
 
 
