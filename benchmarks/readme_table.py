@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import tengbc as tb
 from benchmarks.linear import NAMES
+from benchmarks.readme import README, insert
 from tengbc.runs.summary import measure
 
 PAPER = {
@@ -33,11 +31,7 @@ def main() -> None:
             f"| {name} | {errors.worst:.1e} | {estimate:.1e} | {PAPER[name]} | {seconds:.1f} |"
         )
         print(rows[-1], flush=True)
-    path = Path(__file__).parent.parent / "README.md"
-    marks = r"(<!-- table: benchmarks.readme_table -->\n).*?(<!-- end -->)"
-    table = "\n".join(rows) + "\n"
-    text = re.sub(marks, lambda found: found[1] + table + found[2], path.read_text(), flags=re.S)
-    path.write_text(text)
+    README.write_text(insert(README.read_text("utf-8"), "benchmarks.readme_table", rows), "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,102 @@
+"""The README's tables that stand on files in results/, written in place: nothing is run.
+
+python -m benchmarks.readme_results
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.readme import README, insert
+from tengbc.reproduction.catalog import GROUPS, paper_numbers
+
+RESULTS = README.parent / "results"
+SOLVERS = {
+    "fast": "tengbc, preset `fast`",
+    "fem": "finite elements, P2, curved",
+    "pinn-engd": "PINN, energy natural gradient",
+    "pinn-bfgs": "PINN, self-scaled BFGS",
+    "paper": "preset `paper`",
+}
+COMPARED = ("heat-robin", "heat-mixed")
+HEAT = GROUPS["heat"]
+
+
+def comparison() -> list[str]:
+    """The best of each solver in the comparisons."""
+    rows = [
+        "| best within 30 s | " + " | s | ".join(COMPARED) + " | s |",
+        "|" + " --- |" * (1 + 2 * len(COMPARED)),
+    ]
+    for solver, label in SOLVERS.items():
+        cells = []
+        for name in COMPARED:
+            with (RESULTS / "compare" / name / "comparison.csv").open() as file:
+                (best,) = [
+                    r for r in csv.DictReader(file) if r["solver"] == solver and r["best"] == "1"
+                ]
+            error, end = float(best["error"]), float(best["t_reached"])
+            reached = _short(error, 1) if best["complete"] == "1" else f"{end:.0%} of the way"
+            cells += [reached.replace("%", " %"), f"{float(best['seconds']):.2g}"]
+        rows.append(f"| {label} | " + " | ".join(cells) + " |")
+    return rows
+
+
+def burgers() -> list[str]:
+    """Errors of the Burgers run at the paper's times, beside the paper's."""
+    printed = paper_numbers()["table_2"]
+    content = _json(RESULTS / "fast" / "burgers" / "summary.json")
+    errors = {round(t, 9): error for t, error in content["relative_l2_by_time"]}
+    ours = [errors[float(t)] for t in printed["times"]]
+    return [
+        "| relative L² error | " + " | ".join(f"T = {t}" for t in printed["times"]) + " |",
+        "|" + " --- |" * (1 + len(ours)),
+        "| against the 4096-mode reference | " + " | ".join(_short(e, 1) for e in ours) + " |",
+        "| the paper, Heun | " + " | ".join(_short(e, 2) for e in printed["heun"]) + " |",
+    ]
+
+
+def paper() -> list[str]:
+    """The full Heun runs of the preset `paper`."""
+    printed = paper_numbers()["table_1"]
+    rows = [
+        "| preset `paper`, Heun, worst over time | " + " | ".join(HEAT) + " |",
+        "|" + " --- |" * (1 + len(HEAT)),
+    ]
+    ours = [_json(RESULTS / "paper" / name / "summary.json")["relative_l2_max"] for name in HEAT]
+    rows.append("| here | " + " | ".join(_short(error, 2) for error in ours) + " |")
+    rows.append(
+        "| printed | " + " | ".join(_short(printed[name]["heun"], 2) for name in HEAT) + " |"
+    )
+    return rows
+
+
+TABLES: dict[str, Callable[[], list[str]]] = {
+    "comparison": comparison,
+    "burgers": burgers,
+    "paper": paper,
+}
+
+
+def written(text: str) -> str:
+    """The README with all its tables as the results have them."""
+    for name, rows in TABLES.items():
+        text = insert(text, f"benchmarks.readme_results {name}", rows())
+    return text
+
+
+def _short(value: float, digits: int) -> str:
+    """2.0e-6 in place of 2.0e-06."""
+    return f"{value:.{digits}e}".replace("e-0", "e-")
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text("utf-8"))
+
+
+if __name__ == "__main__":
+    README.write_text(written(README.read_text("utf-8")), "utf-8")
