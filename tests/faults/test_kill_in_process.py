@@ -30,6 +30,7 @@ POINTS = {
 }
 # Features placed anew compile anew in every session: one kind of end is enough for them.
 COSTLY = "following"
+KILLED_AT_EVERY_STEP = [name for name in RUNS if name not in (COSTLY, "many steps")]
 
 
 class Killed(BaseException):
@@ -83,7 +84,7 @@ def test_same_bits_after_two_kills(run, tmp_path, monkeypatch, workshop, where):
     assert not list((tmp_path / "run").rglob(".*"))
 
 
-@pytest.mark.parametrize("run", [name for name in RUNS if name != COSTLY], indirect=True)
+@pytest.mark.parametrize("run", KILLED_AT_EVERY_STEP, indirect=True)
 def test_twenty_kills_in_a_row_lose_at_most_one_step_each(run, tmp_path, monkeypatch, workshop):
     """Each session is killed at its second step: what the first one did is never done again."""
     (kind, problem), undisturbed, expected = run
