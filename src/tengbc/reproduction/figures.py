@@ -70,13 +70,14 @@ def _unique(axes) -> tuple[list, list[str]]:
 def _losses(names: tuple[str, ...], preset: str, root: Path, stem: Path) -> None:
     """Residual of the fit at every step, relative to the target."""
     figure, axes = new_figure(1, len(names), width=3.0 * len(names) + 0.6, height=2.8)
-    schemes = SCHEMES if preset == "fast" else ("", *SCHEMES)
+    default = "heun" if preset == "paper" else preset
     drawn = False
     for axis, name in zip(np.ravel(axes), names, strict=True):
-        for scheme in schemes:
+        for scheme in ("", *SCHEMES):
             losses = np.array(read_losses(root / (f"{name}-{scheme}" if scheme else name)))
             if len(losses):
-                label, colour = scheme or "heun", STYLES[scheme or "heun"]
+                label = scheme or default
+                colour = STYLES.get(label, "C0")
                 axis.semilogy(losses[:, 0], losses[:, 1], color=colour, label=label, linewidth=0.8)
                 drawn = True
         axis.set_title(name)
