@@ -14,7 +14,7 @@ PIP_INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.t
 # Each test process keeps to one thread: processes, not threads, share out the cores.
 ONE_THREAD = OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} \
 	XLA_FLAGS="$${XLA_FLAGS:---xla_cpu_multi_thread_eigen=false}"
-PYTEST = $(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS)
+PYTEST = $(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 PYRIGHT = PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright --pythonpath $(BIN)/python
 
 .PHONY: help demo test test-long bench docs lint format clean
