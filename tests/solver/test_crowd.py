@@ -67,3 +67,11 @@ def test_a_narrow_peak_is_solved_and_its_error_known():
         assert error / 10 <= solution.error_estimate[n] <= 10 * error
     steps = np.diff(solution.times)
     assert steps[0] < steps[-1] / 4
+
+
+def test_many_dimensions_keep_random_features():
+    domain = tb.Box((0.0,) * 6, (1.0,) * 6)
+    walls = dict.fromkeys(domain.segments, tb.Neumann(0.0))
+    narrow = tb.Problem(domain, tb.Heat(1.0), walls, lambda x: jnp.exp(-50 * jnp.sum(x**2)))
+    count, kind = resolving_features(narrow, 200, 600, 1e-6, 0)
+    assert kind.crowd is None and count <= 600

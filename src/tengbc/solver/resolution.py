@@ -29,6 +29,8 @@ HOPELESS = 0.03
 ENOUGH_TO_TELL = 450
 CLEARLY = 0.1
 """Crowded waves have to be that much better: random ones march well on any domain."""
+CROWDABLE = 3
+"""In more dimensions a lattice of waves has too few along each axis to be of use."""
 PER_FEATURE = 2.0
 """Points of a fit per feature."""
 
@@ -82,7 +84,7 @@ def resolving_features(
     """
     plain = [Kind(stretch) for stretch in STRETCHES[: 1 if problem.domain.periodic else None]]
     error, count, kind = _grown(problem, plain, fewest, most, tolerance, seed)
-    if error > tolerance and not problem.domain.periodic:
+    if error > tolerance and not problem.domain.periodic and problem.domain.dim <= CROWDABLE:
         crowded = [Kind(crowd=initial_crowd(problem))]
         found = _grown(problem, crowded, fewest, most, tolerance, seed)
         if found[0] < CLEARLY * error:
