@@ -117,4 +117,4 @@ def test_what_is_good_passes():
 
 def test_options_do_not_change():
     with pytest.raises(ValueError, match="frozen"):
-        options().seed = 3  # type: ignore[misc]
+        options().seed = 3

@@ -76,6 +76,17 @@ def front() -> tb.Problem:
     )
 
 
+def narrow() -> tb.Problem:
+    """A peak that random features do not resolve: waves crowd, and the first steps are short."""
+    return tb.Problem(
+        tb.Interval(-1.0, 1.0),
+        tb.Heat(0.05),
+        {"left": tb.Dirichlet(0.0), "right": tb.Dirichlet(0.0)},
+        lambda x: jnp.exp(-4000 * (x[0] - 0.2) ** 2),
+        name="narrow",
+    )
+
+
 def steepening() -> tb.Problem:
     """Burgers' equation on a periodic interval: the waves follow the solution."""
     return tb.Problem(

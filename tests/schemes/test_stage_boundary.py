@@ -92,7 +92,7 @@ def test_wanting_leaves_the_collocation_as_it_was():
 
 def test_unknown_stage_data_is_refused():
     with pytest.raises(UsageError, match="'time', 'consistent' or 'values'"):
-        RungeKutta(HEUN, "exact")  # type: ignore[arg-type]
+        RungeKutta(HEUN, "exact")
 
 
 def test_an_implicit_tableau_is_refused():
@@ -114,7 +114,7 @@ def test_a_space_without_stage_data_is_refused():
     space = space_of("heat-dirichlet")
     with pytest.raises(UsageError, match="Plain cannot evaluate"):
         state = State(exact_state(space, 0.0))
-        RungeKutta(HEUN, "consistent").step(Plain(space), state, 0.0, DT, (0, 1))  # type: ignore[arg-type]
+        RungeKutta(HEUN, "consistent").step(Plain(space), state, 0.0, DT, (0, 1))
 
 
 def test_a_formula_that_is_not_finite_names_the_segment():

@@ -12,6 +12,7 @@ as `reference.npz`; with TARGET they are packed as the package holds them.
 from __future__ import annotations
 
 import argparse
+import io
 import math
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,12 @@ import numpy as np
 from tengbc.baselines.spectral import SpectralSolution, solve_spectral
 from tengbc.baselines.spectral.solve import Report
 from tengbc.equations import Burgers
-from tengbc.errors import OutputError
+from tengbc.errors import UsageError
 from tengbc.geometry import PeriodicBox
 from tengbc.problem import Problem
 from tengbc.problems.burgers import NU, initial
 from tengbc.problems.burgers_data import write
+from tengbc.storage.atomic import write_atomically
 
 TIMES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0)
 FILL = 1e-11
@@ -88,9 +90,12 @@ def described(solution: SpectralSolution) -> str:
 
 def part(place: Path, dt: float, until: float, most: int, workers: int) -> Path:
     """The file of one solution, computed unless it is there."""
-    path = place / f"dt-{dt:g}.npz"
+    path, made_with = place / f"dt-{dt:g}.npz", f"until {until:g}, at most {most} points per 2π"
     if path.exists():
-        return path
+        with np.load(path, allow_pickle=False) as known:
+            if str(known["made_with"]) == made_with:
+                return path
+        raise UsageError(f"{path} was made with other options; remove it or take another place.")
 
     def show(phase: str, fraction: float, known: dict) -> None:
         if known["step"] % 50 == 0:
@@ -98,7 +103,8 @@ def part(place: Path, dt: float, until: float, most: int, workers: int) -> Path:
             print(f"Δt = {dt:g}, {at}", flush=True)
 
     solution = compute(until, most=most, dt=dt, workers=workers, report=show)
-    _save(path, solution.times, samples(solution), described(solution))
+    u, method = samples(solution), described(solution)
+    _save(path, t=solution.times, u=u, method=np.array(method), made_with=np.array(made_with))
     return path
 
 
@@ -107,17 +113,14 @@ def extrapolate(coarse: Path, fine: Path, target: Path) -> None:
     with np.load(coarse, allow_pickle=False) as first, np.load(fine, allow_pickle=False) as second:
         u = second["u"] + (second["u"] - first["u"]) / GAIN
         method = f"{second['method']}; extrapolated with the solution of twice the time step"
-        _save(target, second["t"], u, method)
+        _save(target, t=second["t"], u=u, method=np.array(method))
 
 
-def _save(path: Path, times: np.ndarray, u: np.ndarray, method: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        np.savez_compressed(path, t=times, u=u, method=np.array(method))
-    except OSError as error:
-        raise OutputError(
-            f"{path} cannot be written ({error.strerror}); choose another place."
-        ) from error
+def _save(path: Path, **arrays: np.ndarray) -> None:
+    """A file that is there is whole: the next run relies on it."""
+    content = io.BytesIO()
+    np.savez_compressed(content, **arrays)  # pyright: ignore[reportArgumentType]
+    write_atomically(path, content.getvalue())
 
 
 def main() -> None:
@@ -129,6 +132,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=4096)
     parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args()
+    given.directory.mkdir(parents=True, exist_ok=True)
     coarse, fine = (
         part(given.directory, dt, given.until, given.most, given.workers) for dt in (2 * DT, DT)
     )

@@ -143,6 +143,8 @@ def _stopped(marched: Marched, clock: Clock, n: int) -> Result:
 
 def _stalls(history: Sequence[Record]) -> bool:
     """Whether none of the last steps moved the parameters, though they had some way to go."""
+    if history[-1].accepted:
+        return False
     last = history[-STALLED_STEPS:]
     return len(last) == STALLED_STEPS and all(
         record.accepted == 0 and record.rejected > 0 and record.residual > AT_REST

@@ -147,6 +147,9 @@ def test_the_reference_is_extrapolated_in_time_and_packed(tmp_path, monkeypatch)
     made = (tmp_path / "dt-0.05.npz").stat().st_mtime_ns
     make_burgers_reference.main()  # what is there is not computed again
     assert (tmp_path / "dt-0.05.npz").stat().st_mtime_ns == made
+    monkeypatch.setattr("sys.argv", [*line[:4], "0.5", *line[5:]])
+    with pytest.raises(UsageError, match="made with other options"):
+        make_burgers_reference.main()
 
 
 def test_progress_and_a_stop_on_request():
