@@ -11,7 +11,7 @@ from functools import reduce
 from operator import add
 
 import numpy as np
-from jaxtyping import Complex, Float
+from jaxtyping import Complex, Float, Inexact
 
 from tengbc.equations import AbstractEquation, Heat, Transport
 from tengbc.equations.burgers import SelfAdvection
@@ -62,19 +62,19 @@ def _has_symbol(term: AbstractEquation, components: int) -> bool:
     return isinstance(term, Transport) and term.velocity.constant and not components
 
 
-def symbol(terms: Terms, lattice: Lattice) -> Complex[Array, "m ..."]:
-    """Σ −κ|k|² − i v·k, one for each component."""
+def symbol(terms: Terms, lattice: Lattice) -> Inexact[Array, "m ..."]:
+    """Σ −κ|k|² − i v·k, one for each component; real, which is cheaper, without transport."""
     waves = lattice.waves
     squared = np.sum(waves**2, axis=0)
     components = terms.shape[0] if terms.shape else 1
-    total = np.zeros((components, *squared.shape), complex)
+    total = np.zeros((components, *squared.shape))
     for term in terms.linear:
         if isinstance(term, Heat):
             kappa = np.broadcast_to(np.asarray(term.kappa.value), (components,))
             total -= kappa.reshape(-1, *[1] * lattice.dim) * squared
         else:
             velocity = np.asarray(term.velocity.value).reshape(-1, *[1] * lattice.dim)
-            total -= 1j * np.sum(velocity * waves, axis=0)
+            total = total - 1j * np.sum(velocity * waves, axis=0)
     return total
 
 
