@@ -24,7 +24,7 @@ def polynomial_space(name: str) -> LinearSpace:
     ]
     interior = case.domain.interior(rule="gauss", order=order)
     network = with_head(Basis(polynomials(dim, case.degree), dim), 0)
-    return LinearSpace(case.problem(), network, interior, boundary, repeated_step=0.0)
+    return LinearSpace(case.problem(), network, interior, boundary, repeated_steps=(0.0,))
 
 
 def marched_error(space: LinearSpace, scheme, steps: int, t_end: float) -> float:

@@ -25,7 +25,7 @@ CASES = {
 }
 
 
-def space_of(source, value, repeated_step=None) -> LinearSpace:
+def space_of(source, value, repeated_steps=()) -> LinearSpace:
     domain = tb.Disk(1.0)
     problem = tb.Problem(
         domain,
@@ -35,14 +35,14 @@ def space_of(source, value, repeated_step=None) -> LinearSpace:
     )
     network = tb.random_features(domain, 60)
     points = domain.interior(180), [domain.boundary("circle", 40)]
-    return LinearSpace(problem, network, *points, repeated_step=repeated_step)
+    return LinearSpace(problem, network, *points, repeated_steps=repeated_steps)
 
 
 @pytest.mark.parametrize("stages", [2, 5])
 @pytest.mark.parametrize("case", CASES)
 def test_the_matrix_does_what_the_stages_do(case, stages):
     dt, scheme = 0.05, RadauIIA(stages)
-    plain, prepared = (space_of(*CASES[case], repeated_step=step) for step in (None, dt))
+    plain, prepared = (space_of(*CASES[case], repeated_steps=steps) for steps in ((), (dt,)))
     target = plain.collocation.problem.initial(plain.collocation.interior.x)[:, None]
     start = State(plain.project(plain.collocation.parameters.start, target, 0.0).theta)
     one = other = start
@@ -57,13 +57,13 @@ def test_the_matrix_does_what_the_stages_do(case, stages):
 
 
 def test_other_steps_than_the_repeated_one_are_made_stage_by_stage():
-    space = space_of(0.0, 0.0, repeated_step=0.05)
+    space = space_of(0.0, 0.0, repeated_steps=(0.05,))
     RadauIIA(3).step(space, State(space.collocation.parameters.start), 0.0, 0.02, ())
     assert not space._kept
 
 
 def test_new_matrices_need_a_new_propagator():
-    space = space_of(0.0, 0.0, repeated_step=0.05)
+    space = space_of(0.0, 0.0, repeated_steps=(0.05,))
     RadauIIA(3).step(space, State(space.collocation.parameters.start), 0.0, 0.05, ())
     assert space._kept
     space.linearise(0.1, np.zeros(space.unknowns))

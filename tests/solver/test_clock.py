@@ -77,20 +77,20 @@ def test_a_clock_of_one_step():
     assert Clock(2.0, 1).dt == 2.0
 
 
-def test_an_onset_halves_the_first_steps_and_lands_on_every_time():
-    found = clock(1.0, 0.04, onset=Onset(0.025, 0.16))
+def test_an_onset_divides_the_first_steps_and_lands_on_every_time():
+    found = clock(1.0, 0.04, onset=Onset.growing(0.025, 0.16))
     times = [found.time(n) for n in range(found.steps + 1)]
     lengths = [found.step(n) for n in range(found.steps)]
     np.testing.assert_allclose(np.diff(times), lengths, rtol=1e-12)
     assert times[0] == 0 and times[-1] == 1.0 and found.dt == 0.04
     allowed = 0.04 * np.minimum(1, (np.array(times[:-1]) + 0.025) / 0.16)
     assert (np.array(lengths) <= allowed * (1 + 1e-12)).all()
-    assert (4 * np.array(lengths) >= allowed).all()  # no shorter than halving makes them
-    assert {round(0.04 / step, 9) for step in lengths} == {8, 4, 2, 1}
+    assert (16 * np.array(lengths) >= allowed).all()  # no shorter than dividing by four makes them
+    assert {round(0.04 / step, 9) for step in lengths} == {16, 4, 1}
 
 
 def test_half_the_step_halves_every_step_of_an_onset():
-    onset = Onset(0.003, 0.5)
+    onset = Onset.growing(0.003, 0.5)
     coarse, fine = (clock(2.0, dt, onset=onset) for dt in (0.1, 0.05))
     smallest = [min(c.step(n) for n in range(c.steps)) for c in (coarse, fine)]
     assert smallest[1] == pytest.approx(smallest[0] / 2)
@@ -98,6 +98,15 @@ def test_half_the_step_halves_every_step_of_an_onset():
 
 
 def test_a_slow_onset_changes_nothing_and_a_sudden_one_ends():
-    assert clock(1.0, 0.1, onset=Onset(10.0, 1.0)) == clock(1.0, 0.1)
-    sudden = clock(1.0, 0.1, onset=Onset(0.0, 1.0))
+    assert clock(1.0, 0.1, onset=Onset.growing(10.0, 1.0)) == clock(1.0, 0.1)
+    sudden = clock(1.0, 0.1, onset=Onset.growing(0.0, 1.0))
     assert sudden.step(0) == pytest.approx(0.1 / 2**20) and sudden.time(sudden.steps) == 1.0
+
+
+def test_lengths_that_many_steps_have():
+    equal = clock(1.0, 0.01)
+    assert equal.repeated(99) == {0.01} and equal.repeated(100) == frozenset()
+    graded = clock(1.0, 0.01, onset=Onset((0.0, 0.5, 0.51), (0.25, 0.25, 1.0)))
+    lengths = [graded.step(n) for n in range(graded.steps)]
+    assert graded.repeated(45) == set(lengths) and len(set(lengths)) == 2
+    assert graded.repeated(60) == {min(lengths)}

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import tengbc as tb
-from tengbc.solver import fast
+from tengbc.solver import fast, run_plan
+from tengbc.solver.level import Level
 from tests.solver.manufactured_problems import errors_at_stored_times, worst_error
 
 ROUND_OFF = 1e-11
@@ -172,10 +173,11 @@ COARSE = tb.Problem(
 
 @pytest.mark.parametrize("errors", [[1e-3, 1e-2], [1e-3, np.inf], [1e-2, 1e-3, 9e-4]])
 def test_a_finer_level_that_is_worse_is_not_the_answer(monkeypatch, errors):
-    found = iter(errors)
-    monkeypatch.setattr(
-        fast, "difference", lambda answer, *_: np.full(len(answer.times), next(found))
-    )
+    def told(solution, *_):
+        attempt = int(solution.facts["march"].split()[-1])
+        return np.full(len(solution.times), errors[attempt - 1])
+
+    monkeypatch.setattr(fast, "difference", told)
     solution = tb.solve(COARSE, 0.1, rtol=1e-4, throw=False)
     assert solution.error_estimate.max() == min(errors)
     assert solution.facts["march"] == f"answer {np.argmin(errors) + 1}"
@@ -183,9 +185,9 @@ def test_a_finer_level_that_is_worse_is_not_the_answer(monkeypatch, errors):
     assert f"{min(errors):.1e}" in solution.result.message
 
 
-@pytest.mark.parametrize("which", [3, 4], ids=["answer", "witness"])
+@pytest.mark.parametrize("which", [3, 4, 5], ids=["halved", "answer", "witness"])
 def test_a_finer_level_that_is_lost_leaves_the_one_before(monkeypatch, which):
-    solve_level, calls = fast._solve_level, []
+    solve_level, calls = fast.solve_level, []
 
     def sometimes_lost(*arguments):
         calls.append(None)
@@ -193,7 +195,7 @@ def test_a_finer_level_that_is_lost_leaves_the_one_before(monkeypatch, which):
         lost = tb.Result(tb.Outcome.DIVERGED, "lost on purpose.")
         return replace(solution, result=lost) if len(calls) >= which else solution
 
-    monkeypatch.setattr(fast, "_solve_level", sometimes_lost)
+    monkeypatch.setattr(fast, "solve_level", sometimes_lost)
     monkeypatch.setattr(fast, "ATTEMPTS", 2)
     monkeypatch.setattr(fast, "difference", lambda answer, *_: np.full(len(answer.times), 1e-3))
     solution = tb.solve(COARSE, 0.1, rtol=1e-4, throw=False)
@@ -236,3 +238,72 @@ def test_a_first_level_too_coarse_to_march_is_followed_by_a_finer_one():
     solution = tb.solve(problem, 1.0, rtol=0.3, throw=False)
     assert solution.times[-1] == 1.0 and solution.facts["march"] != "answer 1"
     assert worst_error(solution) < 3 * solution.error_estimate.max() < 3
+
+
+LEVEL = Level(100, 0.1, 0)
+TIMES = np.linspace(0.0, 1.0, 11)
+
+
+def test_features_grow_where_space_is_to_blame():
+    found = fast.finer(LEVEL, TIMES, np.full(11, 0.1), 7.0, 9, True)
+    assert found.features == 150 and found.seed != LEVEL.seed
+    assert found.dt == LEVEL.dt and found.onset is None
+
+
+@pytest.mark.parametrize("order, counted", [(2, 2), (9, 5)])
+def test_steps_shrink_where_time_is_to_blame(order, counted):
+    found = fast.finer(LEVEL, TIMES, np.full(11, 1e4), 0.1, order, True)
+    assert (found.features, found.seed, found.onset) == (100, 0, None)
+    assert 1e4 * (found.dt / LEVEL.dt) ** counted == pytest.approx(0.25)
+
+
+def test_an_error_that_fades_asks_for_short_steps_at_first_only():
+    fading = 1e4 * 0.1 ** np.arange(11)
+    found = fast.finer(LEVEL, TIMES, fading, 0.1, 5, True)
+    assert found.dt == LEVEL.dt and found.onset is not None
+    asked = np.array([found.onset.part(t) for t in TIMES])
+    assert (fading * asked**5 <= 0.25 * (1 + 1e-9)).all() and (np.diff(asked) >= 0).all()
+    further = fast.finer(found, TIMES, np.full(11, 8.0), 0.1, 5, True)
+    assert further.dt == pytest.approx(0.5 * found.dt)
+    assert further.onset is not None
+    assert further.onset.part(0.0) == pytest.approx(asked[0])
+    equal = fast.finer(LEVEL, TIMES, fading, 0.1, 5, False)
+    assert equal.onset is None and equal.dt == pytest.approx(asked[0] * LEVEL.dt)
+
+
+def test_an_error_that_comes_late_makes_all_steps_before_it_as_short():
+    late = np.where(TIMES > 0.5, 1e3, 1e-3)
+    found = fast.finer(LEVEL, TIMES, late, 0.1, 5, True)
+    assert found.onset is None and found.dt < 0.3 * LEVEL.dt
+
+
+def test_both_are_refined_where_neither_or_both_are_to_blame():
+    for in_time, in_space in ((0.9, 0.9), (32.0, 32.0)):
+        found = fast.finer(LEVEL, TIMES, np.full(11, in_time), in_space, 5, True)
+        assert found.features == 150 and found.dt < LEVEL.dt
+    spilled = fast.finer(LEVEL, TIMES, np.full(11, 1e5), 2.0, 5, True)
+    assert spilled.features == 100  # what a gross error in time leaves in space says nothing
+
+
+@pytest.mark.parametrize("t_end", [0.1, 1.0, 30.0])
+def test_the_time_to_solve_for_may_be_far_from_the_solutions_own(t_end):
+    """Modes that fade in 0.1 and in 10: to t = 30 the first steps have to be short, others not."""
+
+    def exact(x, t):
+        slow, fast_one = jnp.exp(-0.01 * jnp.pi**2 * t), jnp.exp(-0.09 * jnp.pi**2 * t)
+        return 2.0 + slow * jnp.cos(jnp.pi * x[0]) + fast_one * jnp.cos(3 * jnp.pi * x[0])
+
+    ends = {"left": tb.Neumann(0.0), "right": tb.Neumann(0.0)}
+    initial = lambda x: exact(x, 0.0)
+    problem = tb.Problem(tb.Interval(0.0, 1.0), tb.Heat(0.01), ends, initial, exact)
+    solution = tb.solve(problem, t_end, rtol=1e-8)
+    assert solution.result and worst_error(solution) < 2e-8
+    assert len(solution.times) < 400
+
+
+def test_of_a_long_march_as_many_states_are_kept_as_memory_allows(monkeypatch):
+    solution = tb.solve(COARSE, 0.15, features=16, dt=1e-4, throw=False)
+    assert len(solution.times) == 751  # every other one of 1500 steps
+    monkeypatch.setattr(run_plan, "MOST_NUMBERS", 100)
+    few = tb.solve(COARSE, 0.15, features=16, dt=1e-4, throw=False)
+    assert len(few.times) == 101 and few.times[-1] == 0.15

@@ -9,7 +9,7 @@ first. Otherwise the rest is evaluated as it is, and schemes iterate on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -40,7 +40,7 @@ class LinearSpace:
     """Functions with frozen features, on the rows of a problem.
 
     `linearise` sets the matrices; `rest` evaluates what they leave out; `solve` fits implicit rows.
-    `repeated_step` is the Δt of a march of many equal steps, for which more may be prepared.
+    `repeated_steps` are lengths that many steps of a march have, for which more may be prepared.
     """
 
     def __init__(
@@ -50,10 +50,10 @@ class LinearSpace:
         interior: Points,
         boundary: Sequence[BoundaryPoints],
         damping: float = DAMPING,
-        repeated_step: float | None = None,
+        repeated_steps: Collection[float] = (),
     ):
         self.collocation = Collocation(problem, network, interior, boundary)
-        self.damping, self.repeated_step = damping, repeated_step
+        self.damping, self.repeated_steps = damping, repeated_steps
         self.body = self.collocation.parameters.start[: self._head.start].copy()
         self.laws = Laws(self.collocation)
         self.jets = None if self.laws.rates_are_matrix else _jets(self.collocation)
@@ -135,7 +135,7 @@ class LinearSpace:
     def factorisation(self, tau: complex) -> RegularisedQR:
         """The factorised rows (Φ − τL̄; B̄), kept while the matrices stay."""
         if tau not in self._factorisations:
-            often = self.repeated_step is not None
+            often = len(self.repeated_steps) > 0
             self._factorisations[tau] = self.factorise(tau, explicit=often)
         return self._factorisations[tau]
 

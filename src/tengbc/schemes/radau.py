@@ -88,7 +88,7 @@ class RadauIIA:
         c = space.head(state.theta)
         if space.rest_depends_on_u:
             new = self._iterated(space, c, t, dt)[-1]
-        elif dt == space.repeated_step:
+        elif dt in space.repeated_steps:
             new = self._propagator(space, dt).step(space, c, t + self.nodes * dt)
         else:
             new = self._pass(space, c, np.tile(c, (self.stages, 1)), t, dt)[-1]

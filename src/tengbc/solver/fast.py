@@ -1,120 +1,58 @@
 """The preset `fast`: frozen features, implicit collocation in time, and a witness for the error.
 
 Two solutions are computed: the answer, and a witness with other features, other points and half the
-time step. Their difference is the error of the answer, up to that of the witness,
-which is no larger. If it exceeds the tolerance, both are made anew on a finer level. So the error
-that is stated was measured, not bounded.
+time step. Their difference is the error of the answer, up to that of the witness, which is no
+larger. So the error that is stated was measured, not bounded. Where it exceeds the tolerance, a
+third solution with the answer's features and the witness's step tells what comes from time and what
+from space, and the next level is finer in what is to blame.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
 
+from tengbc.estimate import MOST_FEATURES
 from tengbc.geometry.points import Points
-from tengbc.journal import NO_JOURNAL, Journal, Stage
-from tengbc.networks import Network, Parameters
+from tengbc.journal import NO_JOURNAL, Journal
 from tengbc.options import Options
 from tengbc.problem import Problem
-from tengbc.projection.following import CrowdedWaves, FollowingSpace, initial_crowding
-from tengbc.projection.linear import DAMPING, LinearSpace
-from tengbc.projection.structure import structure
-from tengbc.schemes import (
-    EULER,
-    HEUN,
-    RK4,
-    AdamsBashforth,
-    BackwardDifferences,
-    RadauIIA,
-    RungeKutta,
-    State,
-)
-from tengbc.schemes.following import Following
-from tengbc.solver.clock import Onset, clock
+from tengbc.solver.clock import Onset
 from tengbc.solver.compatibility import initial_mismatch
-from tengbc.solver.crowd import initial_pace
+from tengbc.solver.level import Level, chosen_scheme, first_level, gradable, solve_level
 from tengbc.solver.march import Callback
 from tengbc.solver.outcome import Outcome, Result
-from tengbc.solver.plan import Plan, Report
-from tengbc.solver.resolution import PLAIN, Kind, resolving_features
-from tengbc.solver.run_plan import Stopwatch, recalled, run_plan
-from tengbc.solver.sampling import boundary_points, initial_values
+from tengbc.solver.plan import Report
+from tengbc.solver.sampling import boundary_points
 from tengbc.solver.solution import Solution
 
 Array = np.ndarray
 DEFAULT_TOLERANCE = 1e-6
-MOST_FEATURES = 2000
-MOST_STEPS = 20_000
 UNSEEN = 1024
 """Points at which answer and witness are compared."""
-WITNESS = 1.2
-"""Features of the witness per feature of the answer: their errors are those of different features,
-and time goes with the cube."""
-GROWTH = 1.5
-"""Features of the next level per feature of this one."""
 ATTEMPTS = 5
 """How many levels are tried before the tolerance is given up."""
 LOST_LEVELS = 3
 """A problem whose answer diverges on so many levels in a row is given up."""
-MANY_STEPS = 50
-"""From so many steps on it pays to form the orthogonal factors."""
 GAIN = 0.4
 """A level that leaves more of the error than this will not be the last but one."""
-OVERSAMPLING = 2.4
-"""Interior points per feature."""
-SYSTEM_OVERSAMPLING = 5.0
-"""The same for systems. Waves do not decay, so nothing damps what grows between too few points: on
-a square with rigid walls, 180 features and t = 1 the error is 9·10⁻⁵ with 2.4 and 2·10⁻⁹ with 5."""
-EXPLICIT_DAMPING = 1e-9
-"""Explicit steps need more damping than implicit ones, which damp by themselves: on heat-mixed with
-245 features and Δt = 5·10⁻⁴ Euler's largest amplification factor is 79 with 10⁻¹³, 1.5 with 10⁻¹¹
-and 0.998, the true one, with 10⁻⁹; the fit of the initial values falls from 4·10⁻⁹ to 4·10⁻⁸."""
-COMPATIBLE = 1e-7
-"""Initial and boundary data that differ by less are fitted together."""
+SHARE = 0.25
+"""The part of the tolerance that a step is chosen for."""
+STEEPEST = 5
+"""The order in Δt that is counted on where a scheme's own is higher: moving boundary data and the
+interpolation between steps leave not much more."""
+SPILL = 1e-3
+"""So much of an error in time may show as one in space: no features feel it quite the same."""
+MOST_STEPS = 20_000
+"""Steps that a level takes at most, unless the user asks for more."""
 FADED = 1e-10
 """What is left of a solution that has fallen below this part of its initial size is round-off."""
-CALM_STEPS = 4
-"""A solution that changes little in so many steps Δt is followed well by them."""
 INITIAL_LAYER = 0.05
 """The part of the time that an initial layer of incompatible data is given to spread."""
-DEFAULT_SCHEME = "radau9"
-# Some schemes march in any space, the implicit ones in spaces with matrices, as all of ours are.
-SCHEMES: dict[str, Any] = {
-    scheme.name: scheme
-    for scheme in (
-        *(RadauIIA(stages) for stages in (5, 4, 3, 2)),
-        *(BackwardDifferences(order) for order in (1, 2, 3, 4, 5)),
-        *(BackwardDifferences(order, imex=True) for order in (1, 2, 3, 4)),
-        *(AdamsBashforth(order) for order in (2, 3, 4)),
-        *(RungeKutta(tableau) for tableau in (EULER, HEUN, RK4)),
-    )
-}
-
-
-@dataclass(frozen=True)
-class Level:
-    """How fine a solution is: its features and their kind, its time step, and its random seed."""
-
-    features: int
-    dt: float
-    seed: int
-    kind: Kind = PLAIN
-    onset: Onset | None = None
-
-    def witness(self) -> Level:
-        """As fine or a little finer, with other features and half the time step."""
-        features = round(self.features * WITNESS)
-        return Level(features, self.dt / 2, self.seed + 1, self.kind, self.onset)
-
-    def finer(self) -> Level:
-        """The level to try next."""
-        features = round(self.features * GROWTH)
-        return Level(features, self.dt / 2, self.seed + 2, self.kind, self.onset)
 
 
 def solve_fast(
@@ -126,61 +64,63 @@ def solve_fast(
     journal: Journal = NO_JOURNAL,
 ) -> Solution:
     """Solve with frozen features to the tolerance, and state the error."""
-    tolerance = options.rtol or problem.rtol or DEFAULT_TOLERANCE
+    tolerance = _tolerance(problem, options)
     options = options.model_copy(update={"rtol": tolerance})
     level = first_level(problem, options, t_end, tolerance)
     mismatch, drift = initial_mismatch(problem, boundary_points(problem.domain, 64), t_end)
     smooth = max([*mismatch.values(), *drift.values()], default=0.0) <= tolerance
     layer = 0.0 if smooth else INITIAL_LAYER * t_end
-    best, least, spent = None, math.inf, {}
+    solved = _Solved(problem, options, t_end, report, callbacks, mismatch, journal)
+    best, least = None, math.inf
     for attempt in range(1, ATTEMPTS + 1):
-        stage = journal.stage(f"answer {attempt}")
-        answer = _solve_level(problem, options, level, t_end, report, callbacks, mismatch, stage)
-        spent = _added(answer.seconds, spent)
-        answer = replace(answer, seconds=spent)
-        other, level = level.witness(), level.finer()
-        fixed = options.features or options.dt
-        last = fixed or attempt == ATTEMPTS or level.features > MOST_FEATURES
+        last = bool(options.features or options.dt) or attempt == ATTEMPTS
+        answer = solved(level, f"answer {attempt}")
         if not answer.result:
             lost = answer.result.outcome is Outcome.DIVERGED
             if lost and best is not None:
                 break  # an earlier level knows its error, which is worth more
             if lost and not last and attempt < LOST_LEVELS:
-                continue  # it may have been too coarse
-            return answer
-        stage = journal.stage(f"witness {attempt}")
-        witness = _solve_level(
-            problem, options, other, t_end, _renamed(report), (), mismatch, stage
-        )
-        spent = _added(answer.seconds, witness.seconds)
-        answer = replace(answer, seconds=spent)
+                level = level.richer().halved()  # it may have been too coarse
+                continue
+            return replace(answer, seconds=solved.seconds)
+        witness = solved(level.witness(), f"witness {attempt}", "witness")
         if not witness.result:
             # A witness that was lost says that this level is not to be trusted, no more.
             lost = witness.result.outcome is Outcome.DIVERGED
             if not lost or (last and best is None):
-                return _told(answer, witness.result.outcome, witness.result.message)
+                return replace(answer, result=witness.result, seconds=solved.seconds)
             if last:
                 break
+            level = level.richer().halved()
             continue
-        unseen = other.kind.interior(problem, UNSEEN, 987_654_321)
+        unseen = level.kind.interior(problem, UNSEEN, 987_654_321)
         answer = replace(answer, error_estimate=difference(answer, witness, unseen))
-        worst = float(np.max(answer.error_estimate[answer.times >= layer]))
+        worst = _worst(answer.error_estimate, answer, layer)
         enough = worst <= tolerance or last or worst > GAIN * least
         if best is None or worst < least:  # a finer level need not be a better one
             best, least = answer, worst
         if enough:
             break
+        halved = solved(level.halved(), f"halved {attempt}", "half steps")
+        if not halved.result:
+            if halved.result.outcome is not Outcome.DIVERGED:
+                return replace(best, result=halved.result, seconds=solved.seconds)
+            level = level.richer().halved()
+            continue
+        in_space = _worst(difference(halved, witness, unseen), halved, layer) / tolerance
+        in_time = np.minimum(difference(answer, halved, unseen), 1.0) / tolerance  # 1: no digit
+        in_time[answer.times < layer] = 0.0
+        order, graded = chosen_scheme(options).order, gradable(problem, options)
+        level = finer(level, answer.times, in_time, in_space, order, graded)
+        if level.features > MOST_FEATURES:
+            break
     assert best is not None
-    answer, worst = replace(best, seconds=spent), least
-    if worst <= tolerance:
-        return replace(
-            answer, result=Result(Outcome.DONE, _layer_text(mismatch, drift, layer, answer))
-        )
-    return _told(
-        answer,
-        Outcome.TOLERANCE_NOT_REACHED,
-        f"the error is near {worst:.1e} where {tolerance:.1e} was asked for; {_advice(answer)}.",
-    )
+    answer = replace(best, seconds=solved.seconds)
+    if least <= tolerance:
+        text = _layer_text(mismatch, drift, layer, answer)
+        return replace(answer, result=Result(Outcome.DONE, text))
+    text = f"the error is near {least:.1e} where {tolerance:.1e} was asked for; {_advice(answer)}."
+    return replace(answer, result=Result(Outcome.TOLERANCE_NOT_REACHED, text))
 
 
 def solve_once(problem: Problem, options: Options, report: Report) -> Solution:
@@ -188,129 +128,85 @@ def solve_once(problem: Problem, options: Options, report: Report) -> Solution:
     the truth.
     """
     assert options.t_end is not None
-    tolerance = options.rtol or problem.rtol or DEFAULT_TOLERANCE
-    level = first_level(problem, options, options.t_end, tolerance)
+    level = first_level(problem, options, options.t_end, _tolerance(problem, options))
     boundary = boundary_points(problem.domain, 64)
     mismatch, _ = initial_mismatch(problem, boundary, options.t_end)
     stage = NO_JOURNAL.stage("answer")
-    return _solve_level(problem, options, level, options.t_end, report, (), mismatch, stage)
+    return solve_level(problem, options, level, options.t_end, report, (), mismatch, stage)
 
 
-def first_level(problem: Problem, options: Options, t_end: float, tolerance: float) -> Level:
-    """Where to begin: what smooth problems need for so many digits, more if u₀ needs more."""
-    digits, dim = -math.log10(tolerance), problem.domain.dim
-    needed = {1: 8 * digits, 2: 5 * digits**2, 3: 2.5 * digits**3}.get(dim, 100 * digits**2)
-    most = round(MOST_FEATURES / WITNESS)
-    features, kind = int(np.clip(needed, 24 * dim, most)), PLAIN
-    steps = max(16, round(digits**2))
-    if following(problem, options):
-        features, steps = 2 * features, 2 * steps  # a front is to come
-    if options.features:
-        features = options.features
-    elif not following(problem, options):
-        features, kind = resolving_features(problem, features, most, tolerance, options.seed)
-    dt, onset = options.dt or t_end / steps, None
-    if kind.crowd and not options.dt and isinstance(_scheme(options), RadauIIA):
-        pace = initial_pace(problem, kind.interior(problem, UNSEEN, options.seed))
-        onset = Onset(pace, dt * CALM_STEPS)
-    return Level(features, dt, options.seed, kind, onset)
-
-
-def following(problem: Problem, options: Options) -> bool:
-    """Whether features have to follow the solution: on a line they can, and nonlinear ones move."""
-    domain = problem.domain
-    if domain.dim > 1 or domain.periodic or not isinstance(_scheme(options), RadauIIA):
-        return False
-    return not structure(problem.equation.rhs, problem.shape, domain.bounds[0]).affine
-
-
-def _solve_level(
-    problem: Problem,
-    options: Options,
+def finer(
     level: Level,
-    t_end: float,
-    report: Report,
-    callbacks: Sequence[Callback],
-    mismatch: dict[str, float],
-    stage: Stage,
-) -> Solution:
-    before = stage.recall()
-    if before is not None and before.finished:
-        parameters = Parameters(level_network(problem, options, level))
-        return recalled(problem, parameters, before, stage)
-    watch = Stopwatch()
-    plan = plan_fast(problem, options, level, t_end, mismatch)
-    fitting, compiling = watch.lap()
-    solution = run_plan(problem, plan, options, report, callbacks, stage)
-    solution.seconds["initial_fit"] = fitting
-    solution.seconds["compile"] += compiling
-    return solution
+    times: Float[Array, " k"],
+    in_time: Float[Array, " k"],
+    in_space: float,
+    order: int,
+    graded: bool,
+) -> Level:
+    """The level to try next, from what time and space leave, in units of the tolerance.
+
+    Features grow where space is to blame. Steps are made for SHARE of the tolerance, as errors go
+    with the power `order` of a step; where they may be graded, steps at the end are longer than
+    those at the beginning if the errors allow it. If neither is to blame, both are made finer.
+    """
+    neither = max(in_time.max(), in_space) <= 1
+    blamed = in_space > max(1.0, SPILL * in_time.max())
+    if blamed or neither:
+        level = level.richer()
+    if neither:
+        return level.halved()
+    part = np.minimum(1.0, (SHARE / np.maximum(in_time, SHARE)) ** (1 / min(order, STEEPEST)))
+    part = np.minimum.accumulate(part[::-1])[::-1]  # as short as any step after it
+    if not graded:
+        part[:] = part[0]
+    if level.onset is not None:
+        part *= [level.onset.part(t) for t in times]
+    part = np.maximum(part, min(1.0, times[-1] / MOST_STEPS / level.dt))
+    onset = Onset(tuple(times.tolist()), tuple((part / part[-1]).tolist()))
+    return replace(level, dt=level.dt * part[-1], onset=onset if part[0] < part[-1] else None)
 
 
-def level_network(problem: Problem, options: Options, level: Level) -> Network:
-    """The features of a level, where they follow the solution as they are at the start."""
-    if following(problem, options):
-        return _crowded_waves(problem, level).network(initial_crowding(problem))
-    return level.kind.network(problem, level.features, level.seed)
+class _Solved:
+    """Solutions of levels, and the seconds that they took together."""
 
+    def __init__(
+        self,
+        problem: Problem,
+        options: Options,
+        t_end: float,
+        report: Report,
+        callbacks: Sequence[Callback],
+        mismatch: dict[str, float],
+        journal: Journal,
+    ):
+        self.problem, self.options, self.t_end = problem, options, t_end
+        self.report, self.callbacks = report, callbacks
+        self.mismatch, self.journal = mismatch, journal
+        self.seconds: dict[str, float] = {}
 
-def _crowded_waves(problem: Problem, level: Level) -> CrowdedWaves:
-    return CrowdedWaves(problem.domain, level.features, problem.components, level.seed)
-
-
-def plan_fast(
-    problem: Problem, options: Options, level: Level, t_end: float, mismatch: dict[str, float]
-) -> Plan:
-    """Features, points, matrices and the fitted initial condition of one level."""
-    domain = problem.domain
-    points = options.interior_points or round(_oversampling(problem) * level.features)
-    scheme: Any = _scheme(options)
-    compatible = max(mismatch.values(), default=0.0) <= COMPATIBLE
-    times = clock(t_end, level.dt, onset=level.onset)
-    if following(problem, options):
-        boundary = boundary_points(domain, 2)
-        scheme = Following(scheme)
-        space = FollowingSpace(problem, _crowded_waves(problem, level), points, boundary, DAMPING)
-    else:
-        interior = level.kind.interior(problem, points, level.seed)
-        count = options.boundary_points or _boundary_count(problem, len(interior))
-        explicit = isinstance(scheme, RungeKutta | AdamsBashforth)
-        space = LinearSpace(
-            problem,
-            level_network(problem, options, level),
-            interior,
-            boundary_points(domain, count),
-            damping=EXPLICIT_DAMPING if explicit else DAMPING,
-            repeated_step=times.dt if times.steps > MANY_STEPS else None,
+    def __call__(self, level: Level, name: str, purpose: str = "") -> Solution:
+        """The solution of a level, whose stage has that name; only answers call anyone back."""
+        solution = solve_level(
+            self.problem,
+            self.options,
+            level,
+            self.t_end,
+            _renamed(self.report, purpose) if purpose else self.report,
+            () if purpose else self.callbacks,
+            self.mismatch,
+            self.journal.stage(name),
         )
-    target = initial_values(problem, space.collocation.interior)
-    if compatible:
-        start = space.project(space.collocation.parameters.start, target, 0.0).theta
-    else:
-        start = space.project_inside(target)  # u₀ is what counts: the first step meets the boundary
-    return Plan(
-        space=space,
-        scheme=scheme,
-        clock=times,
-        start=State(start),
-        collocation=space.collocation,
-    )
+        self.seconds = _added(self.seconds, solution.seconds)
+        return solution
 
 
-def _scheme(options: Options) -> Any:
-    return SCHEMES[options.scheme or DEFAULT_SCHEME]
+def _tolerance(problem: Problem, options: Options) -> float:
+    return options.rtol or problem.rtol or DEFAULT_TOLERANCE
 
 
-def _oversampling(problem: Problem) -> float:
-    return SYSTEM_OVERSAMPLING if problem.components > 1 else OVERSAMPLING
-
-
-def _boundary_count(problem: Problem, interior: int) -> int:
-    """Boundary points as dense as the interior ones, and half as many again."""
-    domain = problem.domain
-    length = sum(domain.length(segment) for segment in domain.segments)
-    spacing = (domain.measure / interior) ** (1 / domain.dim)
-    return max(2 * domain.dim, round(1.5 * length / spacing ** (domain.dim - 1)))
+def _worst(errors: Float[Array, " k"], solution: Solution, layer: float) -> float:
+    """The largest error at the solution's times, an initial layer left out."""
+    return float(np.max(errors[solution.times >= layer]))
 
 
 def difference(answer: Solution, witness: Solution, points: Points) -> Float[Array, " k"]:
@@ -321,8 +217,11 @@ def difference(answer: Solution, witness: Solution, points: Points) -> Float[Arr
     """
     shape = (len(witness.times), len(points), -1)
     ours, theirs = (s.at_times(points.x, witness.times).reshape(shape) for s in (answer, witness))
-    weight = np.sqrt(points.w)[:, None]
-    size, found = (np.linalg.norm(weight * v, axis=(1, 2)) for v in (theirs, ours - theirs))
+    weight, largest = np.sqrt(points.w)[:, None], np.max(np.abs(theirs), axis=(1, 2), keepdims=True)
+    unit = np.where(largest > 0, largest, 1.0)  # the squares of a faded solution would be zero
+    with np.errstate(over="ignore"):
+        fields = theirs / unit, (ours - theirs) / unit
+        size, found = (np.linalg.norm(weight * field, axis=(1, 2)) for field in fields)
     found = found / np.where(size > 0, size, 1.0)
     first = np.searchsorted(witness.times, np.append(0.0, answer.times[:-1]), side="right") - 1
     after = np.searchsorted(witness.times, np.append(answer.times[1:], answer.times[-1]))
@@ -358,14 +257,10 @@ def _advice(answer: Solution) -> str:
     return "accept it with a larger rtol, or give a smaller dt, more features or smoother data"
 
 
-def _told(solution: Solution, outcome: Outcome, message: str) -> Solution:
-    return replace(solution, result=Result(outcome, message))
-
-
 def _added(first: dict[str, float], second: dict[str, float]) -> dict[str, float]:
     return {name: first.get(name, 0.0) + second.get(name, 0.0) for name in {**first, **second}}
 
 
-def _renamed(report: Report) -> Report:
-    """Progress of a witness, under a name that says what it is for."""
-    return lambda phase, fraction, known: report(f"{phase} (witness)", fraction, known)
+def _renamed(report: Report, purpose: str) -> Report:
+    """Progress of a solution that is not the answer, under a name that says what it is for."""
+    return lambda phase, fraction, known: report(f"{phase} ({purpose})", fraction, known)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 
@@ -24,7 +25,9 @@ from tengbc.solver.snapshots import march_snapshot, marched_from
 from tengbc.solver.solution import Solution
 
 MOST_STATES = 1000
-"""Steps whose parameters are all kept; of a longer march about every k-th is."""
+"""Steps whose parameters are all kept; of a longer march every k-th is."""
+MOST_NUMBERS = 4_000_000
+"""Numbers in the states that are kept of a longer march, 32 MB."""
 
 
 class Stopwatch:
@@ -63,7 +66,7 @@ def run_plan(
             options.seed,
             _Observer(problem, plan, report),
             callbacks,
-            keep_every=_keep_every(plan.clock.steps),
+            keep_every=_keep_every(plan.clock.steps, len(plan.start.theta)),
             stage=stage,
         )
     computing, compiling = watch.lap()
@@ -101,9 +104,14 @@ def _solution(
     )
 
 
-def _keep_every(steps: int) -> int:
-    """Keep all states of a short march, else about TIMES of them at equal distances."""
-    return 1 if steps <= MOST_STATES else max(1, steps // TIMES)
+def _keep_every(steps: int, parameters: int) -> int:
+    """Keep all states of a short march; of a longer one as many as memory allows, TIMES at least.
+
+    In between u is interpolated, so states that are far apart would cost digits.
+    """
+    if steps <= MOST_STATES:
+        return 1
+    return math.ceil(steps / max(TIMES, min(MOST_STATES, MOST_NUMBERS // parameters)))
 
 
 def _facts(options: Options, plan: Plan) -> dict[str, object]:
