@@ -74,12 +74,13 @@ def solve_fast(
     best, least = None, math.inf
     for attempt in range(1, ATTEMPTS + 1):
         last = bool(options.features or options.dt) or attempt == ATTEMPTS
+        largest = last or level.richer().features > MOST_FEATURES
         answer = solved(level, f"answer {attempt}")
         if not answer.result:
             lost = answer.result.outcome is Outcome.DIVERGED
             if lost and best is not None:
                 break  # an earlier level knows its error, which is worth more
-            if lost and not last and attempt < LOST_LEVELS:
+            if lost and not largest and attempt < LOST_LEVELS:
                 level = level.richer().halved()  # it may have been too coarse
                 continue
             return replace(answer, seconds=solved.seconds)
@@ -87,9 +88,9 @@ def solve_fast(
         if not witness.result:
             # A witness that was lost says that this level is not to be trusted, no more.
             lost = witness.result.outcome is Outcome.DIVERGED
-            if not lost or (last and best is None):
+            if not lost or (largest and best is None):
                 return replace(answer, result=witness.result, seconds=solved.seconds)
-            if last:
+            if largest:
                 break
             level = level.richer().halved()
             continue
@@ -105,6 +106,8 @@ def solve_fast(
         if not halved.result:
             if halved.result.outcome is not Outcome.DIVERGED:
                 return replace(best, result=halved.result, seconds=solved.seconds)
+            if largest:
+                break
             level = level.richer().halved()
             continue
         in_space = _worst(difference(halved, witness, unseen), halved, layer) / tolerance
