@@ -87,6 +87,17 @@ def narrow() -> tb.Problem:
     )
 
 
+def calm() -> tb.Problem:
+    """Fast at first, then slow: to t = 30 a second level has to be graded in time."""
+    return tb.Problem(
+        tb.Interval(0.0, 1.0),
+        tb.Heat(0.01),
+        {"left": tb.Neumann(0.0), "right": tb.Neumann(0.0)},
+        lambda x: 2.0 + jnp.cos(jnp.pi * x[0]) + jnp.cos(3 * jnp.pi * x[0]),
+        name="calm",
+    )
+
+
 def steepening() -> tb.Problem:
     """Burgers' equation on a periodic interval: the waves follow the solution."""
     return tb.Problem(
