@@ -135,6 +135,20 @@ def test_one_factorisation_for_each_tau(monkeypatch):
     assert len(made) == 5
 
 
+def test_factorisations_of_step_lengths_that_are_over_make_room(monkeypatch):
+    made = counting(monkeypatch)
+    space = space_for(heat(tb.Dirichlet(0.0)))
+    zeros = np.zeros(len(space.phi)), np.zeros(len(space.boundary_matrix))
+    for length in range(1, 21):
+        space.solve(float(length), *zeros)
+        space.solve(0.0, *zeros)  # used all along, so it stays
+    assert len(made) == 21
+    space.solve(20.0, *zeros)
+    assert len(made) == 21
+    space.solve(1.0, *zeros)
+    assert len(made) == 22
+
+
 def march(problem, steps=6, t_end=0.3):
     space = space_for(problem, features=60, interior=150, boundary=60)
     x = space.collocation.interior.x

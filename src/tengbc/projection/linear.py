@@ -34,6 +34,8 @@ DAMPING = 1e-13
 BOUNDARY_WEIGHT = 10.0
 """Boundary rows count this much more than their measure says. With 1 some marches are unstable: on
 an L-shaped domain a mode near the corners was amplified by −4 in each step."""
+MOST_FACTORISATIONS, MOST_KEPT = 8, 2
+"""Those of two lengths of a step; steps that grow do not come back to an earlier one."""
 
 
 class LinearSpace:
@@ -103,9 +105,7 @@ class LinearSpace:
 
     def keep(self, name: Hashable, build: Callable[[], Kept]) -> Kept:
         """What `build` makes of the matrices, made once while they stay."""
-        if name not in self._kept:
-            self._kept[name] = build()
-        return self._kept[name]
+        return _kept(self._kept, name, build, MOST_KEPT)
 
     def memory(self) -> dict[str, Array]:
         """Where the matrices were taken: with that they can be made again, bit for bit."""
@@ -134,10 +134,8 @@ class LinearSpace:
 
     def factorisation(self, tau: complex) -> RegularisedQR:
         """The factorised rows (Φ − τL̄; B̄), kept while the matrices stay."""
-        if tau not in self._factorisations:
-            often = len(self.repeated_steps) > 0
-            self._factorisations[tau] = self.factorise(tau, explicit=often)
-        return self._factorisations[tau]
+        build = lambda: self.factorise(tau, explicit=len(self.repeated_steps) > 0)
+        return _kept(self._factorisations, tau, build, MOST_FACTORISATIONS)
 
     def factorise(self, tau: complex, explicit: bool = False) -> RegularisedQR:
         """The rows (Φ − τL̄; B̄), factorised."""
@@ -285,6 +283,16 @@ def _jets(collocation: Collocation) -> Jets | None:
     except UsageError:
         return None
     return Jets(problem, collocation.parameters, collocation.interior.x)
+
+
+def _kept(known: dict[Any, Kept], name: Hashable, build: Callable[[], Kept], most: int) -> Kept:
+    """What is known by that name, or is built; what was used longest ago makes room for it."""
+    if name not in known:
+        while len(known) >= most:
+            del known[next(iter(known))]
+        known[name] = build()
+    known[name] = known.pop(name)
+    return known[name]
 
 
 def _size(matrix: Array) -> float:
