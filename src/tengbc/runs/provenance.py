@@ -33,17 +33,21 @@ def machine() -> dict[str, Any]:
     }
 
 
-def commit() -> str:
-    """The commit of the source tree, or a word where there is none."""
+def commit(package: Path = Path(__file__).parents[1]) -> str:
+    """The commit of the package's source, `-dirty` if it was changed since, or a word if none.
+
+    Only the package counts: results that are being written change the tree as well.
+    """
     try:
-        found = subprocess.run(
-            ["git", "describe", "--always", "--dirty", "--abbrev=12"],
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
-        )
+        _git(package, "ls-files", "--error-unmatch", "__init__.py")  # not just in someone's tree
+        name = _git(package, "rev-parse", "--short=12", "HEAD")
+        return f"{name}-dirty" if _git(package, "status", "--porcelain", ".") else name
     except (OSError, subprocess.SubprocessError):
         return "unknown"
-    return found.stdout.strip()
+
+
+def _git(place: Path, *words: str) -> str:
+    answer = subprocess.run(
+        ["git", *words], cwd=place, capture_output=True, text=True, timeout=10, check=True
+    )
+    return answer.stdout.strip()
