@@ -110,3 +110,13 @@ def test_lengths_that_many_steps_have():
     lengths = [graded.step(n) for n in range(graded.steps)]
     assert graded.repeated(45) == set(lengths) and len(set(lengths)) == 2
     assert graded.repeated(60) == {min(lengths)}
+
+
+def test_halving_a_clock_halves_every_step():
+    onset = Onset((0.0, 0.3, 1.0), (0.05, 0.3, 1.0))
+    for whole in (clock(2.0, 0.3, onset=onset), clock(2.0, 0.3)):
+        fine = whole.halved()
+        assert fine.steps == 2 * whole.steps and fine.time(fine.steps) == 2.0
+        for n in range(whole.steps):
+            assert fine.time(2 * n) == whole.time(n)
+            assert fine.step(2 * n) == fine.step(2 * n + 1) == whole.step(n) / 2

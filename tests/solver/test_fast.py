@@ -303,7 +303,36 @@ def test_the_time_to_solve_for_may_be_far_from_the_solutions_own(t_end):
 
 def test_of_a_long_march_as_many_states_are_kept_as_memory_allows(monkeypatch):
     solution = tb.solve(COARSE, 0.15, features=16, dt=1e-4, throw=False)
-    assert len(solution.times) == 751  # every other one of 1500 steps
+    assert len(solution.times) == 1501
+    monkeypatch.setattr(run_plan, "MOST_STATES", 1000)
+    half = tb.solve(COARSE, 0.15, features=16, dt=1e-4, throw=False)
+    assert len(half.times) == 751
     monkeypatch.setattr(run_plan, "MOST_NUMBERS", 100)
     few = tb.solve(COARSE, 0.15, features=16, dt=1e-4, throw=False)
     assert len(few.times) == 101 and few.times[-1] == 0.15
+
+
+@pytest.mark.parametrize("most, dt", [(4000, None), (50, 0.02)])
+def test_what_lies_between_stored_times_counts_in_a_march_of_many_steps(monkeypatch, most, dt):
+    """Answer and witness that are known at the same times would agree on what neither has seen."""
+    monkeypatch.setattr(run_plan, "ALL_STATES", most)
+    monkeypatch.setattr(run_plan, "MOST_STATES", most)
+
+    def exact(x, t):
+        return 2.0 + jnp.sin(20.0 * t + x[0])
+
+    def rate(u, x, t):
+        source = 20.0 * jnp.cos(20.0 * t + x[0]) + 0.1 * jnp.sin(20.0 * t + x[0])
+        return 0.1 * tb.laplacian(u)(x) + source
+
+    ends = dict.fromkeys(("left", "right"), tb.Dirichlet(exact))
+    initial = lambda x: exact(x, 0.0)
+    problem = tb.Problem(tb.Interval(0.0, 1.0), rate, ends, initial, exact)
+    solution = tb.solve(problem, 8.0, rtol=1e-4, dt=dt, throw=False)
+    times = (solution.times[:-1] + solution.times[1:]) / 2
+    points = np.linspace(0.0, 1.0, 41)[:, None]
+    truth = np.stack([problem.exact(points, float(t)) for t in times])
+    missed = np.linalg.norm(solution.at_times(points, times) - truth, axis=1)
+    worst = np.max(missed / np.linalg.norm(truth, axis=1))
+    assert worst <= 3 * solution.error_estimate.max()
+    assert bool(solution.result) == (most == 4000)

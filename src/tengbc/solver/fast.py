@@ -48,7 +48,7 @@ interpolation between steps leave not much more."""
 SPILL = 1e-3
 """So much of an error in time may show as one in space: no features feel it quite the same."""
 MOST_STEPS = 20_000
-"""Steps that a level takes at most, unless the user asks for more."""
+"""Steps are not made shorter than for so many in all, unless the user asks for it."""
 FADED = 1e-10
 """What is left of a solution that has fallen below this part of its initial size is round-off."""
 INITIAL_LAYER = 0.05
@@ -81,7 +81,7 @@ def solve_fast(
             if lost and best is not None:
                 break  # an earlier level knows its error, which is worth more
             if lost and not largest and attempt < LOST_LEVELS:
-                level = level.richer().halved()  # it may have been too coarse
+                level = level.richer().shorter()  # it may have been too coarse
                 continue
             return replace(answer, seconds=solved.seconds)
         witness = solved(level.witness(), f"witness {attempt}", "witness")
@@ -92,12 +92,14 @@ def solve_fast(
                 return replace(answer, result=witness.result, seconds=solved.seconds)
             if largest:
                 break
-            level = level.richer().halved()
+            level = level.richer().shorter()
             continue
         unseen = level.kind.interior(problem, UNSEEN, 987_654_321)
         answer = replace(answer, error_estimate=difference(answer, witness, unseen))
         worst = _worst(answer.error_estimate, answer, layer)
-        enough = worst <= tolerance or last or worst > GAIN * least
+        # Levels without a digit say nothing about the next one, unless there is nothing left of u.
+        stalled = worst > GAIN * least and (least < 1 or _faded(answer) is not None)
+        enough = worst <= tolerance or last or stalled
         if best is None or worst < least:  # a finer level need not be a better one
             best, least = answer, worst
         if enough:
@@ -108,7 +110,7 @@ def solve_fast(
                 return replace(best, result=halved.result, seconds=solved.seconds)
             if largest:
                 break
-            level = level.richer().halved()
+            level = level.richer().shorter()
             continue
         in_space = _worst(difference(halved, witness, unseen), halved, layer) / tolerance
         in_time = np.minimum(difference(answer, halved, unseen), 1.0) / tolerance  # 1: no digit
@@ -157,7 +159,7 @@ def finer(
     if blamed or neither:
         level = level.richer()
     if neither:
-        return level.halved()
+        return level.shorter()
     part = np.minimum(1.0, (SHARE / np.maximum(in_time, SHARE)) ** (1 / min(order, STEEPEST)))
     part = np.minimum.accumulate(part[::-1])[::-1]  # as short as any step after it
     if not graded:
@@ -244,18 +246,25 @@ def _layer_text(mismatch: dict, drift: dict, layer: float, answer: Solution) -> 
     )
 
 
-def _advice(answer: Solution) -> str:
-    """What to do about a tolerance that was missed."""
+def _faded(answer: Solution) -> tuple[float, float] | None:
+    """When the solution has fallen below FADED of what it was, and to what part; None if never."""
     points = answer.problem.domain.interior(256).x
     sizes = np.abs(answer.at_times(points, answer.times)).reshape(len(answer.times), -1).max(axis=1)
     before = np.maximum.accumulate(sizes)
     faded = np.flatnonzero((sizes <= FADED * before) & (before > 0))
-    if faded.size:
-        first = faded[0]
+    if not faded.size:
+        return None
+    first = faded[0]
+    return float(answer.times[first]), float(sizes[first] / before[first])
+
+
+def _advice(answer: Solution) -> str:
+    """What to do about a tolerance that was missed."""
+    faded = _faded(answer)
+    if faded is not None:
         return (
-            f"by t = {answer.times[first]:.3g} the solution has fallen to "
-            f"{sizes[first] / before[first]:.0e} of what it was, where an error relative to it "
-            f"says little: end earlier"
+            f"by t = {faded[0]:.3g} the solution has fallen to {faded[1]:.0e} of what it was, "
+            f"where an error relative to it says little: end earlier"
         )
     return "accept it with a larger rtol, or give a smaller dt, more features or smoother data"
 

@@ -28,7 +28,7 @@ from tengbc.schemes import (
     State,
 )
 from tengbc.schemes.following import Following
-from tengbc.solver.clock import Onset, clock
+from tengbc.solver.clock import Clock, Onset, clock
 from tengbc.solver.crowd import initial_pace
 from tengbc.solver.march import Callback
 from tengbc.solver.plan import Plan, Report
@@ -74,15 +74,24 @@ class Level:
     seed: int
     kind: Kind = PLAIN
     onset: Onset | None = None
+    half: bool = False
 
     def witness(self) -> Level:
         """As fine or a little finer, with other features and half the time step."""
-        features = round(self.features * WITNESS)
-        return replace(self, features=features, dt=self.dt / 2, seed=self.seed + 1)
+        return replace(self.halved(), features=round(self.features * WITNESS), seed=self.seed + 1)
 
     def halved(self) -> Level:
-        """The same features, half the time step."""
+        """The same features, every step halved."""
+        return replace(self, half=True)
+
+    def shorter(self) -> Level:
+        """The same features, half the time step for the answer itself."""
         return replace(self, dt=self.dt / 2)
+
+    def clock(self, t_end: float) -> Clock:
+        """The times to step to."""
+        whole = clock(t_end, self.dt, onset=self.onset)
+        return whole.halved() if self.half else whole
 
     def richer(self) -> Level:
         """More features, other ones, the same time step."""
@@ -165,7 +174,7 @@ def plan_fast(
     points = options.interior_points or round(_oversampling(problem) * level.features)
     scheme: Any = chosen_scheme(options)
     compatible = max(mismatch.values(), default=0.0) <= COMPATIBLE
-    times = clock(t_end, level.dt, onset=level.onset)
+    times = level.clock(t_end)
     if following(problem, options):
         boundary = boundary_points(domain, 2)
         scheme = Following(scheme)
@@ -193,6 +202,7 @@ def plan_fast(
         clock=times,
         start=State(start),
         collocation=space.collocation,
+        checks=level.half,
     )
 
 

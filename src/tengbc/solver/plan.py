@@ -19,7 +19,8 @@ Report = Callable[[str, float, dict], object]
 class Plan:
     """A march ready to go: all decisions made, the initial condition fitted.
 
-    `failure` tells why the march must not begin; then `start` is as far as the fit came.
+    `failure` tells why the march must not begin; then `start` is as far as the fit came. `checks`
+    says that it has half the steps of another march, whose error it tells.
     """
 
     space: Space
@@ -28,3 +29,4 @@ class Plan:
     start: State
     collocation: Collocation
     failure: Result | None = None
+    checks: bool = False

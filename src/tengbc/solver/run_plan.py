@@ -24,8 +24,8 @@ from tengbc.solver.record import Record
 from tengbc.solver.snapshots import march_snapshot, marched_from
 from tengbc.solver.solution import Solution
 
-MOST_STATES = 1000
-"""Steps whose parameters are all kept; of a longer march every k-th is."""
+ALL_STATES, MOST_STATES = 1000, 4000
+"""Steps whose parameters are all kept; of a longer march every k-th is, so many at most."""
 MOST_NUMBERS = 4_000_000
 """Numbers in the states that are kept of a longer march, 32 MB."""
 
@@ -66,7 +66,7 @@ def run_plan(
             options.seed,
             _Observer(problem, plan, report),
             callbacks,
-            keep_every=_keep_every(plan.clock.steps, len(plan.start.theta)),
+            keep_every=_keep_every(plan),
             stage=stage,
         )
     computing, compiling = watch.lap()
@@ -104,12 +104,16 @@ def _solution(
     )
 
 
-def _keep_every(steps: int, parameters: int) -> int:
+def _keep_every(plan: Plan) -> int:
     """Keep all states of a short march; of a longer one as many as memory allows, TIMES at least.
 
-    In between u is interpolated, so states that are far apart would cost digits.
+    In between u is interpolated, so states that are far apart would cost digits. A march that
+    checks another with half its steps keeps states between those that the other keeps.
     """
-    if steps <= MOST_STATES:
+    parameters, steps = len(plan.start.theta), plan.clock.steps
+    if plan.checks:
+        steps //= 2
+    if steps <= ALL_STATES:
         return 1
     return math.ceil(steps / max(TIMES, min(MOST_STATES, MOST_NUMBERS // parameters)))
 
