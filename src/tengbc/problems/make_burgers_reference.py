@@ -91,7 +91,7 @@ def part(place: Path, dt: float, until: float, most: int, workers: int) -> Path:
     path, made_with = place / f"dt-{dt:g}.npz", f"until {until:g}, at most {most} points per 2π"
     if path.exists():
         with np.load(path, allow_pickle=False) as known:
-            if str(known["made_with"]) == made_with:
+            if str(known.get("made_with")) == made_with:
                 return path
         raise UsageError(f"{path} was made with other options; remove it or take another place.")
 

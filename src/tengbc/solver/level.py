@@ -67,7 +67,11 @@ SCHEMES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Level:
-    """How fine a solution is: its features and their kind, its time step, and its random seed."""
+    """How fine a solution is: its features and their kind, its time step, and its random seed.
+
+    `onset` makes the first steps shorter than `dt`; with `half` every step is halved, which is how
+    another level of the same steps is checked.
+    """
 
     features: int
     dt: float
