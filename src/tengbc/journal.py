@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from tengbc.solver.record import Record
+    from tengbc.history import Record
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,12 @@ def made_up(domain, components=0, exact=True, outcome=tb.Outcome.DONE, message="
         t_end=1.0,
     )
     history = [
-        Record(step, t, 1e-9 * (1 + t), 7 - step % 2, 1e5, dict.fromkeys(domain.segments, 1e-8 + t))
+        Record(
+            step,
+            t,
+            {"fit_residual": 1e-9 * (1 + t), "rank": 7 - step % 2, "condition": 1e5}
+            | {f"boundary_{segment}": 1e-8 + t for segment in domain.segments},
+        )
         for step, t in enumerate(TIMES[1:], start=1)
     ]
     facts = {"preset": "fast", "scheme": "radau9", "rtol": 1e-2, "dt": 0.05, "t_end": 1.0}

@@ -8,7 +8,7 @@ import pytest
 from tengbc.journal import Snapshot
 from tengbc.runs import keeper
 from tengbc.runs.checkpoints import Checkpoints
-from tengbc.runs.history_file import HistoryFile
+from tengbc.storage.history_file import HistoryFile
 from tengbc.runs.keeper import Keeper
 
 
@@ -42,7 +42,7 @@ def test_every_half_minute_and_at_most_a_hundredth_of_the_time(
 ):
     clock = Clock(monkeypatch)
     disk = SlowDisk(tmp_path / "checkpoints", clock, cost)
-    kept = Keeper(disk, HistoryFile(tmp_path / "history.csv", ()), {})
+    kept = Keeper(disk, HistoryFile(tmp_path / "history.csv"), {})
     stage, began = kept.stage("march"), clock.now
     while clock.now - began < 7200:
         clock.now += step
@@ -57,7 +57,7 @@ def test_every_half_minute_and_at_most_a_hundredth_of_the_time(
 def test_a_request_to_end_is_written_at_once_and_once(tmp_path, monkeypatch):
     clock, asked = Clock(monkeypatch), []
     disk = SlowDisk(tmp_path / "checkpoints", clock, 0.1)
-    history = HistoryFile(tmp_path / "history.csv", ())
+    history = HistoryFile(tmp_path / "history.csv")
     kept = Keeper(disk, history, {}, stopping=lambda: bool(asked))
     stage = kept.stage("march")
     stage.offer(Snapshot)

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from tengbc.solver.history import History
-from tengbc.solver.record import Record
+from tengbc.history import History, Record
 
 RECORDS = [
-    Record(1, 0.1, 1e-7, 40, 1e6, {"left": 1e-9, "right": 0.0}),
-    Record(2, 0.2, 2e-7, 41, float("inf"), {"left": 2e-9, "right": 1e-300}, 3e-5, 4e-5, 0, 7),
-    Record(3, 0.30000000000000004, 3e-7, 42, 1e8, {"left": 3e-9, "right": 1.0}, estimate=1e-5),
+    Record(1, 0.1, {"fit_residual": 1e-7, "rank": 40, "boundary_left": 0.0}),
+    Record(2, 0.2, {"fit_residual": 2e-7, "rank": np.inf, "boundary_left": 1e-300}),
+    Record(3, 0.30000000000000004, {"fit_residual": 3e-7, "boundary_left": 1.0}),
 ]
 
 
@@ -20,7 +19,7 @@ def test_gives_back_what_was_appended(expected):
     assert (
         history[-1] == RECORDS[-1] and history[-2:] == RECORDS[-2:] and history[::2] == RECORDS[::2]
     )
-    assert all(type(record.rank) is int for record in history)
+    assert all(type(record.step) is int for record in history)
 
 
 def test_an_index_past_the_end_is_an_error():
@@ -28,14 +27,14 @@ def test_an_index_past_the_end_is_an_error():
         History(RECORDS, 100)[3]
 
 
-def test_no_conditions_no_segments():
-    record = Record(1, 0.1, 1e-7, 40, 1e6)
+def test_nothing_measured():
+    record = Record(1, 0.1)
     assert list(History([record, record])) == [record, record]
 
 
 def test_its_table_makes_it_again():
     history = History(RECORDS)
-    again = History.of_table(history.segments, history.table, 10)
+    again = History.of_table(history.names, history.table, 10)
     again.append(RECORDS[0])
     assert list(again) == [*RECORDS, RECORDS[0]]
 

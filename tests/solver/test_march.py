@@ -6,19 +6,17 @@ import pytest
 
 from tengbc.equations import Equation, Heat, Source
 from tengbc.fields import laplacian
+from tengbc.history import Record
 from tengbc.projection import Fit
 from tengbc.schemes import EULER, RK4, RungeKutta, State
 from tengbc.solver import Outcome
 from tengbc.solver.clock import Clock, clock
 from tengbc.solver.march import march
-from tengbc.solver.record import Record
 from tests.solver.cases import MODES, heat, linear_space
 
 
 def observe(step, t, state, fits):
-    last = fits[-1]
-    counts = {"accepted": last.iterations, "rejected": last.rejected}
-    return Record(step, t, last.misfit, last.rank, last.condition, **counts)
+    return Record(step, t, {"fit_residual": fits[-1].misfit})
 
 
 def marched(problem, dt, t_end=0.1, *, tableau=EULER, amplitudes=(1.0,), **arguments):

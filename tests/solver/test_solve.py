@@ -60,14 +60,19 @@ def test_the_papers_preset(paper):
         "march": "march",
     }
     assert [record.step for record in run.history] == [1, 2, 3]
-    assert all(set(record.boundary) == {"left", "right"} for record in run.history)
-    assert all(0 < record.residual < 1e-3 and record.rank > 0 for record in run.history)
+    assert all(
+        {"boundary_left", "boundary_right"} <= set(record.measured) for record in run.history
+    )
+    assert all(
+        0 < record.measured["fit_residual"] < 1e-3 and record.measured["rank"] > 0
+        for record in run.history
+    )
     assert set(run.seconds) == {"compile", "initial_fit", "march"}
     assert all(seconds >= 0 for seconds in run.seconds.values())
     # The record's boundary residual is that of the solution: |u| at the ends.
     ends = {"left": [0.0], "right": [1.0]}
     for segment, x in ends.items():
-        found = run.history[-1].boundary[segment]
+        found = run.history[-1].measured[f"boundary_{segment}"]
         assert found == pytest.approx(abs(float(run(x, 0.003))), rel=1e-6, abs=1e-15)
     phases = {phase for phase, _, _ in reports}
     assert phases == {"initial fit", "march"}

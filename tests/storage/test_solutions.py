@@ -34,8 +34,8 @@ DOMAINS = {
     ),
 }
 HISTORY = (
-    Record(1, 0.1, 1e-3, 12, np.inf, {"a": 1e-5, "b": 2e-5}),
-    Record(2, 0.2, np.nan, 11, 3.0, {"a": 1e-5}, error=1e-7, estimate=2e-7),
+    Record(1, 0.1, {"fit_residual": 1e-3, "condition": np.inf, "boundary_a": 1e-5}),
+    Record(2, 0.2, {"condition": 3.0, "boundary_a": 1e-5}),
 )
 
 
@@ -252,7 +252,7 @@ FORGERIES = {
     "other numbers": lambda c, t: t.update(times=t["times"].astype(np.float32)),
     "NaN among the times": lambda c, t: t.update(times=t["times"] * np.nan),
     "unknown outcome": lambda c, t: c.update(result=["fine", ""]),
-    "a history of another length": lambda c, t: t.update({"history.step": np.zeros(1, int)}),
+    "a history of another length": lambda c, t: t.update({"history": np.zeros((2, 99))}),
 }
 
 

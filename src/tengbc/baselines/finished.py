@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from tengbc.history import Record
+from tengbc.outcome import Outcome, Result
 from tengbc.problem import Problem
-from tengbc.solver.outcome import Outcome, Result
-from tengbc.solver.record import Record
 
 Array = np.ndarray
 

@@ -10,7 +10,7 @@ import typer
 
 from tengbc.cli.problem_argument import check_problem, load_problem
 from tengbc.cli.say import say
-from tengbc.runs.exit_codes import EXIT_CODES
+from tengbc.outcome import outcome_named
 
 
 def resume(
@@ -28,7 +28,8 @@ def resume(
     outcome = finished(directory)
     if outcome is not None:  # killed after its last word, perhaps: no error, but nothing to do
         say(f"{directory} is finished already ({outcome}); look at its summary.json.")
-        raise typer.Exit(EXIT_CODES.get(outcome, 1))
+        known = outcome_named(outcome)
+        raise typer.Exit(1 if known is None else known.exit_code)
     opened, chosen = RunDirectory.open(directory)
     check_problem(chosen.problem)
     before = newest_checkpoint(opened, chosen, say)

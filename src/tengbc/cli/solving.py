@@ -10,7 +10,6 @@ from tengbc.cli.say import say
 from tengbc.errors import ProblemError
 from tengbc.examine import examine
 from tengbc.problem import Problem
-from tengbc.runs import exit_codes
 from tengbc.runs.checkpoints import Checkpoint
 from tengbc.runs.config import Config
 from tengbc.runs.directory import RunDirectory
@@ -22,7 +21,7 @@ def exit_code(outcome: Outcome, signal: int | None = None) -> int:
     """The code of an outcome; that of the signal, 130 or 143, where one ended the run."""
     if outcome is Outcome.INTERRUPTED and signal is not None:
         return 128 + signal
-    return exit_codes.EXIT_CODES[outcome.value]
+    return outcome.exit_code
 
 
 def solve_and_write(

@@ -4,42 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+from tengbc.history import quantity
 from tengbc.report.numbers import number
 
 Chart = dict[str, Any]
 
 
 def charts(data: dict[str, Any]) -> list[Chart]:
-    """Error, fit, boundary, rank and condition against time; constants become a sentence."""
-    history, time = data["history"], data["history"]["time"]
-    made = [
-        _error_chart(data),
-        _chart(
-            "fit",
-            "Fit residual of each step",
-            "What the least-squares fit of each step leaves, relative to the solution.",
-            "residual",
-            [_series("fit residual", time, history["residual"], 0)],
-        ),
-        _chart(
-            "boundary",
-            "Boundary residual",
-            "Root mean square of what is left of each condition, by segment.",
-            "residual",
-            [
-                _series(name, time, values, index)
-                for index, (name, values) in enumerate(history["boundary"].items())
-            ],
-        ),
-        _chart("rank", "Rank", "", "rank", [_series("rank", time, history["rank"], 0)], log=False),
-        _chart(
-            "condition",
-            "Condition number",
-            "Of the least-squares matrix; beyond 10¹⁶ nothing would be left of a double's digits.",
-            "condition",
-            [_series("condition", time, history["condition"], 0)],
-        ),
-    ]
+    """The error, then every quantity that was measured, against time; all segments in one."""
+    made, together = [_error_chart(data)], {}
+    for name, values in data["history"]["measured"].items():
+        kind = "boundary" if name.startswith("boundary_") else name
+        together.setdefault(kind, []).append((name.removeprefix("boundary_"), values))
+    for kind, curves in together.items():
+        shown = quantity(kind)
+        series = [
+            _series(name, data["history"]["time"], values, index)
+            for index, (name, values) in enumerate(curves)
+        ]
+        label = kind.replace("_", " ")
+        made.append(_chart(kind, shown.title, shown.caption, label, series, log=shown.log))
     shown = [chart for chart in made if chart["series"]]
     end = max((one["x"][-1] for chart in shown for one in chart["series"]), default=1.0)
     for chart in shown:

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from tengbc.history import Record
 from tengbc.report.describe import describe_problem
 from tengbc.report.encoding import plain
 from tengbc.report.pictures import pictures
-from tengbc.solver import Record, Solution
+from tengbc.report.remake import FORMAT, VERSION
+from tengbc.solver import Solution
 
-FORMAT = "tengbc-report"
-VERSION = 1
 MOST_STEPS = 800
 """Of a longer history every k-th step is drawn."""
 
@@ -39,15 +39,12 @@ def history_data(history: Sequence[Record]) -> dict[str, Any]:
     """Columns of the history, thinned where it is long; the last step always stays."""
     stride = -(-len(history) // MOST_STEPS) or 1
     kept = [*history[::stride], *history[-1:]] if stride > 1 else list(history)
-    segments = list(dict.fromkeys(name for record in kept for name in record.boundary))
+    names = list(dict.fromkeys(name for record in kept for name in record.measured))
     return plain(
         {
             "steps": len(history),
             "time": [record.time for record in kept],
-            "residual": [record.residual for record in kept],
-            "rank": [record.rank for record in kept],
-            "condition": [record.condition for record in kept],
-            "boundary": {name: [record.boundary.get(name) for record in kept] for name in segments},
+            "measured": {name: [record.measured.get(name) for record in kept] for name in names},
         }
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,11 @@ from typing import Any
 from tengbc.errors import UsageError
 from tengbc.report.single import report_page
 from tengbc.storage.atomic import write_atomically
+from tengbc.storage.history_file import STEP_COLUMNS, read_history
 
 PAGE, DATA = "report.html", "report-data.json"
+FORMAT, VERSION = "tengbc-report", 2
+"""What report-data.json calls itself; the number grows when an older program could not read it."""
 
 
 def remake(directory: str | Path, path: str | Path | None = None) -> Path:
@@ -29,7 +31,7 @@ def read_run(directory: Path) -> dict[str, Any]:
     stored = directory / DATA
     if stored.is_file():
         data = _json(stored)
-        if data.get("format") != "tengbc-report" or data.get("version") != 1:
+        if data.get("format") != FORMAT or data.get("version") != VERSION:
             raise UsageError(
                 f"{stored} is not what this version of tengbc wrote; remove it, and the report is "
                 f"made from summary.json and history.csv."
@@ -50,7 +52,7 @@ def read_run(directory: Path) -> dict[str, Any]:
         "summary": content,
         "problem": None,
         "estimate": None,
-        "history": _history(directory / "history.csv"),
+        "history": _history(directory / "history.csv", content.get("march")),
         "pictures": None,
     }
 
@@ -65,21 +67,13 @@ def _json(path: Path) -> dict[str, Any]:
     return content
 
 
-def _history(path: Path) -> dict[str, Any]:
-    rows: list[dict[str, str]] = []
-    if path.is_file():
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
+def _history(path: Path, march: str | None) -> dict[str, Any]:
+    """The answer's own curves: a run's companions stand in the same file."""
+    rows = read_history(path, march)
 
     def column(name: str) -> list[float | None]:
         return [float(row[name]) if row.get(name) else None for row in rows]
 
-    names = [name for name in (rows[0] if rows else {}) if name.startswith("boundary_")]
-    return {
-        "steps": len(rows),
-        "time": column("time"),
-        "residual": column("fit_residual"),
-        "rank": column("rank"),
-        "condition": column("condition"),
-        "boundary": {name.removeprefix("boundary_"): column(name) for name in names},
-    }
+    names = [name for name in (rows[0] if rows else {}) if name not in STEP_COLUMNS]
+    measured = {name: column(name) for name in names}
+    return {"steps": len(rows), "time": column("time"), "measured": measured}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tengbc.outcome import outcome_named
 from tengbc.report.numbers import duration, number
 
 
@@ -17,22 +18,13 @@ class Verdict:
     sentences: list[str]
 
 
-HEADLINES = {
-    "done": ("good", "Solved"),
-    "tolerance not reached": ("doubtful", "Solved, but less accurately than asked"),
-    "diverged": ("bad", "Not solved: the march diverged"),
-    "non-finite": ("bad", "Not solved: a value was not finite"),
-    "stalled": ("bad", "Not solved: the fit stood still"),
-    "out of space": ("doubtful", "Stopped: the disk is full"),
-    "not written": ("doubtful", "Stopped: a file could not be written"),
-    "interrupted": ("doubtful", "Stopped before the end"),
-}
-
-
 def verdict(summary: dict[str, Any]) -> Verdict:
     """Solved or not, the error reached against the error asked for, and the time it took."""
     outcome = summary["outcome"]
-    kind, headline = HEADLINES.get(outcome, ("doubtful", f"Ended: {outcome}"))
+    known = outcome_named(outcome)
+    kind, headline = ("doubtful", f"Ended: {outcome}")
+    if known is not None:
+        kind, headline = known.verdict, known.headline
     measured, estimated = summary.get("relative_l2_max"), summary.get("error_estimate_max")
     asked, message = summary.get("rtol"), summary.get("message") or ""
     missed = measured is not None and asked is not None and measured > asked

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from tengbc import problems
+from tengbc.history import quantity
 from tengbc.plotting import new_figure, save_figure
 from tengbc.problem import Problem
 from tengbc.reproduction.catalog import GROUPS, SCHEMES
@@ -68,23 +69,24 @@ def _unique(axes) -> tuple[list, list[str]]:
 
 
 def _losses(names: tuple[str, ...], preset: str, root: Path, stem: Path) -> None:
-    """Residual of the fit at every step, relative to the target."""
+    """What each step was judged by: the residual of its fit, or the tail of the spectrum."""
     figure, axes = new_figure(1, len(names), width=3.0 * len(names) + 0.6, height=2.8)
     default = "heun" if preset == "paper" else preset
-    drawn = False
+    drawn = ""
     for axis, name in zip(np.ravel(axes), names, strict=True):
         for scheme in ("", *SCHEMES):
-            losses = np.array(read_losses(root / (f"{name}-{scheme}" if scheme else name)))
+            judged, pairs = read_losses(root / (f"{name}-{scheme}" if scheme else name))
+            losses = np.array(pairs)
             if len(losses):
                 label = scheme or default
                 colour = STYLES.get(label, "C0")
                 axis.semilogy(losses[:, 0], losses[:, 1], color=colour, label=label, linewidth=0.8)
-                drawn = True
+                drawn = judged
         axis.set_title(name)
         axis.set_xlabel("t")
         axis.grid(alpha=0.3)
     if drawn:
-        np.ravel(axes)[0].set_ylabel("residual of the fit")
+        np.ravel(axes)[0].set_ylabel(quantity(drawn).title)
         np.ravel(axes)[0].legend(fontsize="small")
         save_figure(figure, stem)
 

@@ -17,7 +17,7 @@ from tengbc.problem import Problem
 from tengbc.reproduction.catalog import CELL_TOLERANCE, Case
 from tengbc.runs import output
 from tengbc.runs.config import Config
-from tengbc.runs.directory import RunDirectory
+from tengbc.runs.directory import RunDirectory, read_summary
 from tengbc.runs.newest import newest_checkpoint
 from tengbc.runs.provenance import provenance
 from tengbc.runs.session import run_in_directory
@@ -27,11 +27,14 @@ from tengbc.solver.fast import solve_once
 from tengbc.solver.measure import Truth
 from tengbc.solver.plan import Report
 from tengbc.storage.atomic import write_atomically
+from tengbc.storage.history_file import read_history
 
 FRAMES = (0.0, 0.1, 0.4, 1.0)
 """Parts of the final time at which fields are drawn."""
 LOSSES = 200
 """Steps of a loss curve that are kept."""
+LOSS_QUANTITIES = ("fit_residual", "spectrum_tail")
+"""What tells how well a step went, whichever a strategy measures."""
 COARSE = 4
 """Of the reference's points every fourth along each axis is kept."""
 
@@ -87,12 +90,15 @@ def _resumable(case: Case, problem: Problem, path: Path, report: Report) -> Solu
 
 
 def _losses(solution: Solution | Finished) -> str:
-    """time, fit_residual of about LOSSES steps."""
+    """The time and what was measured of about LOSSES steps."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["time", "fit_residual"])
-    for record in solution.history[:: max(1, len(solution.history) // LOSSES)]:
-        writer.writerow([f"{record.time:.6g}", f"{record.residual:.3e}"])
+    records = solution.history[:: max(1, len(solution.history) // LOSSES)]
+    names = list(records[0].measured)
+    writer.writerow(["time", *names])
+    for record in records:
+        values = (record.measured.get(name, float("nan")) for name in names)
+        writer.writerow([f"{record.time:.6g}", *(f"{value:.3e}" for value in values)])
     return text.getvalue()
 
 
@@ -129,17 +135,16 @@ def read_fields(directory: Path) -> tuple[np.ndarray, np.ndarray] | None:
         return data["times"], data["error"].astype(float)
 
 
-def read_losses(directory: Path) -> list[tuple[float, float]]:
-    """(time, residual) of each step that was kept, whichever file holds them."""
+def read_losses(directory: Path) -> tuple[str, list[tuple[float, float]]]:
+    """What the answer's steps were judged by, and (time, value) of those that were kept."""
+    march = (read_summary(directory) or {}).get("march")
     for name in ("loss.csv", "history.csv"):
-        path = directory / name
-        if path.is_file():
-            with path.open(newline="", encoding="utf-8") as file:
-                rows = [
-                    row for row in csv.DictReader(file) if row.get("march", "answer") != "witness"
-                ]
-            return [(float(row["time"]), float(row["fit_residual"])) for row in rows]
-    return []
+        rows = read_history(directory / name, march if name == "history.csv" else None)
+        judged = [quantity for quantity in LOSS_QUANTITIES if rows and rows[0].get(quantity)]
+        if judged:
+            pairs = [(float(row["time"]), float(row[judged[0]])) for row in rows]
+            return judged[0], pairs
+    return "", []
 
 
 def read_curve(content: dict[str, Any] | None) -> np.ndarray:

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from tengbc.errors import OutputError, UsageError
+from tengbc.outcome import outcome_named
 from tengbc.runs.checkpoints import Checkpoints
 from tengbc.runs.config import Config, config, read_config, to_toml
 from tengbc.runs.lock import Lock
 from tengbc.storage.atomic import write_atomically
 
-UNFINISHED = ("interrupted", "out of space", "not written")
-"""Outcomes after which a run can go on."""
 _TEMPORARY = re.compile(r"\..+\.\d+")
 
 
@@ -99,7 +98,8 @@ def read_summary(path: Path) -> dict[str, Any] | None:
 def finished(path: Path) -> str | None:
     """The outcome of a finished run, None where there is still something to do."""
     outcome = (read_summary(path) or {}).get("outcome")
-    return outcome if isinstance(outcome, str) and outcome not in UNFINISHED else None
+    known = outcome_named(outcome)
+    return outcome if isinstance(outcome, str) and not (known and known.resumable) else None
 
 
 def explain(path: Path) -> str:

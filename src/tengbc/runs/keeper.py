@@ -8,8 +8,8 @@ from typing import Any
 
 from tengbc.journal import Snapshot, Stage
 from tengbc.runs.checkpoints import Checkpoint, Checkpoints
-from tengbc.runs.history_file import HistoryFile
-from tengbc.solver.record import Record
+from tengbc.storage.history_file import HistoryFile
+from tengbc.history import Record
 
 INTERVAL = 30.0
 """Seconds between two checkpoints."""

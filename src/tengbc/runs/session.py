@@ -17,17 +17,15 @@ from tengbc.runs.checkpoints import Checkpoint
 from tengbc.runs.config import Config
 from tengbc.runs.directory import RunDirectory
 from tengbc.runs.extras import write_extras
-from tengbc.runs.history_file import HistoryFile
+from tengbc.storage.history_file import HistoryFile
 from tengbc.runs.identity import threads, versions
 from tengbc.runs.keeper import Keeper
 from tengbc.runs.signals import SignalWatch
 from tengbc.runs.summary import failed_summary, measure, summary
 from tengbc.solver import Outcome, Solution, solve
 from tengbc.solver.measure import Errors
-from tengbc.solver.outcome import result_of
+from tengbc.outcome import result_of
 from tengbc.solver.plan import Report
-
-CAN_GO_ON = (Outcome.INTERRUPTED, Outcome.OUT_OF_SPACE, Outcome.NOT_WRITTEN)
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ def run_in_directory(
     watch = SignalWatch()
     keeper = Keeper(
         directory.checkpoints,
-        HistoryFile(directory.path / "history.csv", problem.domain.segments),
+        HistoryFile(directory.path / "history.csv"),
         {
             "options": chosen.hash,
             "seed": chosen.options.seed,
@@ -87,7 +85,7 @@ def run_in_directory(
         if solution.result.outcome is Outcome.INTERRUPTED:
             keeper.close()
         directory.log(f"ends: {solution.result}")
-        if solution.result.outcome in CAN_GO_ON:
+        if solution.result.outcome.resumable:
             return Ended(solution, signal=watch.received)
         errors = measure(solution)
         spent = imported + time.perf_counter() - began
@@ -115,7 +113,7 @@ def ending_in(
         result = result_of(error)
         if directory is not None:
             directory.log(f"ends: {error if result is None else result}")
-            if result is not None and result.outcome not in CAN_GO_ON:
+            if result is not None and not result.outcome.resumable:
                 spent = time.perf_counter() - began
                 content = failed_summary(problem, chosen.options, result, spent)
                 output.write_summary(directory.path, content)

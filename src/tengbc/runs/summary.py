@@ -12,7 +12,7 @@ from tengbc.problem import Problem
 from tengbc.runs.identity import versions
 from tengbc.solver import Solution
 from tengbc.solver.measure import Errors, Truth
-from tengbc.solver.outcome import Result
+from tengbc.outcome import Result
 
 
 def measure(solution: Solution | Finished) -> Errors | None:

@@ -19,19 +19,19 @@ from tengbc.deformation.march import SIZES, Marched, march_deformed
 from tengbc.deformation.snapshots import marched_of, snapshot_of
 from tengbc.errors import DivergedError, NonFiniteError, OutputError, UsageError
 from tengbc.fourier import needed_derivatives
+from tengbc.history import Record
 from tengbc.journal import NO_JOURNAL, Journal, Stage
 from tengbc.networks import Parameters
 from tengbc.networks.deformed_waves import DeformedWaves
 from tengbc.networks.network import with_head
 from tengbc.options import Options
+from tengbc.outcome import Outcome, Result, unwritten
 from tengbc.problem import Problem
 from tengbc.projection.structure import structure
 from tengbc.schemes import State
 from tengbc.solver.march import Callback
 from tengbc.solver.measure import TIMES
-from tengbc.solver.outcome import Outcome, Result, unwritten
 from tengbc.solver.plan import Report
-from tengbc.solver.record import Record
 from tengbc.solver.run_plan import Stopwatch
 from tengbc.solver.solution import Solution
 
@@ -187,7 +187,8 @@ def _solve_level(
 def _record(marched: Marched, index: int) -> Record:
     stored = marched.stored[index]
     waves = int(np.prod(stored.potential.shape))
-    return Record(stored.steps, stored.t, stored.tail, waves, stored.compression)
+    measured = {"spectrum_tail": stored.tail, "waves": waves, "compression": stored.compression}
+    return Record(stored.steps, stored.t, measured)
 
 
 def _theta(head: Float[Array, "m 2 ..."], potential: Float[Array, "2 ..."]) -> Float[Array, " p"]:
@@ -273,7 +274,7 @@ def estimate(rehearsal: Solution, answer: Solution) -> Float[Array, " k"]:
     left = np.searchsorted(indices, np.arange(count), side="right") - 1
     right = np.searchsorted(indices, np.arange(count))
     held = [
-        np.maximum.accumulate([record.residual for record in solution.history])
+        np.maximum.accumulate([record.measured["spectrum_tail"] for record in solution.history])
         for solution in (answer, rehearsal)
     ]
     ratio = held[0] / np.maximum(held[1], 1e-300)

@@ -20,12 +20,12 @@ from tengbc.estimate import MOST_FEATURES
 from tengbc.geometry.points import Points
 from tengbc.journal import NO_JOURNAL, Journal
 from tengbc.options import Options
+from tengbc.outcome import Outcome, Result
 from tengbc.problem import Problem
 from tengbc.solver.clock import Onset
 from tengbc.solver.compatibility import initial_mismatch
 from tengbc.solver.level import Level, chosen_scheme, first_level, gradable, solve_level
 from tengbc.solver.march import Callback
-from tengbc.solver.outcome import Outcome, Result
 from tengbc.solver.plan import Report
 from tengbc.solver.sampling import boundary_points
 from tengbc.solver.solution import Solution

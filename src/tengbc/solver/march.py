@@ -9,14 +9,13 @@ import numpy as np
 from jaxtyping import Float
 
 from tengbc.errors import DivergedError, NonFiniteError, OutputError
+from tengbc.history import History, Record
 from tengbc.journal import NO_STAGE, Stage
+from tengbc.outcome import Outcome, Result, unwritten
 from tengbc.projection import Fit
 from tengbc.schemes import Space, State
 from tengbc.solver.clock import Clock
-from tengbc.solver.history import History
 from tengbc.solver.marched import Marched
-from tengbc.solver.outcome import Outcome, Result, unwritten
-from tengbc.solver.record import Record
 from tengbc.solver.snapshots import march_snapshot, marched_from
 
 Array = np.ndarray
@@ -122,12 +121,13 @@ def _steps(
         record = observe(n + 1, t, state, fits)
         marched.history.append(record)
         marched.state = state
+        marched.still = marched.still + 1 if _stands_still(fits) else 0
         if (n + 1) % keep_every == 0 or n + 1 == clock.steps:
             marched.keep(t)
         asked = any([callback(record, state) for callback in callbacks])
         stage.note(record)
         stage.offer(lambda: march_snapshot(marched, space))
-        if _stalls(marched.history):
+        if marched.still >= STALLED_STEPS:
             return Result(Outcome.STALLED, _stall_text(t))
         if asked and n + 1 < clock.steps:
             return _stopped(marched, clock, n + 1)
@@ -141,15 +141,10 @@ def _stopped(marched: Marched, clock: Clock, n: int) -> Result:
     )
 
 
-def _stalls(history: Sequence[Record]) -> bool:
-    """Whether none of the last steps moved the parameters, though they had some way to go."""
-    if history[-1].accepted:
-        return False
-    last = history[-STALLED_STEPS:]
-    return len(last) == STALLED_STEPS and all(
-        record.accepted == 0 and record.rejected > 0 and record.residual > AT_REST
-        for record in last
-    )
+def _stands_still(fits: Sequence[Fit]) -> bool:
+    """Whether no fit of a step moved the parameters, though they had some way to go."""
+    moved = any(fit.iterations for fit in fits)
+    return not moved and any(fit.rejected for fit in fits) and fits[-1].misfit > AT_REST
 
 
 def _stall_text(t: float) -> str:

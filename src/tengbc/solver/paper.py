@@ -12,12 +12,12 @@ from tengbc.errors import OutputError
 from tengbc.journal import NO_JOURNAL, Journal, Snapshot
 from tengbc.networks import mlp
 from tengbc.options import Options
+from tengbc.outcome import unwritten
 from tengbc.problem import Problem
 from tengbc.projection import Collocation, SeparableProjection, SubsetProjection
 from tengbc.schemes import EULER, HEUN, RK4, AdamsBashforth, NetworkSpace, RungeKutta, State
 from tengbc.solver.clock import clock
 from tengbc.solver.march import Callback
-from tengbc.solver.outcome import unwritten
 from tengbc.solver.plan import Plan, Report
 from tengbc.solver.run_plan import Stopwatch, run_plan
 from tengbc.solver.sampling import boundary_points, initial_values

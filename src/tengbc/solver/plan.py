@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tengbc.outcome import Result
 from tengbc.projection import Collocation
 from tengbc.schemes import Space, State
 from tengbc.solver.clock import Clock
 from tengbc.solver.march import Scheme
-from tengbc.solver.outcome import Result
 
 Report = Callable[[str, float, dict], object]
 """Progress: phase, fraction done, what is known so far; True ends an initial fit there."""

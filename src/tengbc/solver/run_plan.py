@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tengbc.history import Record
 from tengbc.journal import NO_STAGE, Snapshot, Stage
 from tengbc.networks import Parameters
 from tengbc.options import Options
@@ -20,7 +21,6 @@ from tengbc.solver.march import Callback, march
 from tengbc.solver.marched import Marched
 from tengbc.solver.measure import TIMES
 from tengbc.solver.plan import Plan, Report
-from tengbc.solver.record import Record
 from tengbc.solver.snapshots import march_snapshot, marched_from
 from tengbc.solver.solution import Solution
 
@@ -144,7 +144,7 @@ class _Observer:
     def __call__(self, step: int, t: float, state: State, fits: list[Fit]) -> Record:
         last = fits[-1]
         boundary = {
-            segment: float(np.sqrt(np.mean(np.square(residual))))
+            f"boundary_{segment}": float(np.sqrt(np.mean(np.square(residual))))
             for segment, residual in zip(
                 self.segments, self.space.boundary_residual(state.theta, t), strict=True
             )
@@ -155,10 +155,12 @@ class _Observer:
         return Record(
             step,
             t,
-            last.misfit,
-            last.rank,
-            last.condition,
-            boundary,
-            accepted=sum(fit.iterations for fit in fits),
-            rejected=sum(fit.rejected for fit in fits),
+            {
+                "fit_residual": last.misfit,
+                "rank": last.rank,
+                "condition": last.condition,
+                "accepted": sum(fit.iterations for fit in fits),
+                "rejected": sum(fit.rejected for fit in fits),
+                **boundary,
+            },
         )

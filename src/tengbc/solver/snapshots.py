@@ -6,10 +6,11 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from tengbc.history import History
 from tengbc.journal import Snapshot
+from tengbc.outcome import Outcome, Result
 from tengbc.schemes import State
 from tengbc.solver.marched import Marched
-from tengbc.solver.outcome import Outcome, Result
 
 Arrays = dict[str, np.ndarray]
 
@@ -31,26 +32,22 @@ def march_snapshot(
     marched: Marched, space: object, facts: dict | None = None, finished: bool = False
 ) -> Snapshot:
     """θ and the scheme's history, the states kept so far, the records, what the space remembers."""
-    from tengbc.storage.history import columns  # which imports the solver's classes
-
-    segments, history = columns(marched.history)
     arrays = {
         "theta": marched.state.theta,
         **{f"past.{k}": array for k, array in enumerate(marched.state.history)},
         "times": np.array(marched.times),
         "thetas": np.array(marched.thetas),
-        **history,
+        "history": marched.history.table,
     }
     if isinstance(space, RemembersArrays):
         arrays |= {f"space.{name}": array for name, array in space.memory().items()}
-    known = {"segments": segments, "usual_size": marched.usual_size, **(facts or {})}
+    known = {"measured": list(marched.history.names), "usual_size": marched.usual_size}
+    known |= {"still": marched.still, **(facts or {})}
     return Snapshot(arrays, known, finished)
 
 
 def marched_from(snapshot: Snapshot, space: object = None, steps: int = 1) -> Marched:
     """The march as it was, of so many steps in all, and the space as it was then."""
-    from tengbc.storage.history import records
-
     arrays = snapshot.arrays
     past = []
     while (name := f"past.{len(past)}") in arrays:
@@ -62,6 +59,7 @@ def marched_from(snapshot: Snapshot, space: object = None, steps: int = 1) -> Ma
         State(arrays["theta"], tuple(past)),
         arrays["times"].tolist(),
         list(arrays["thetas"]),
-        records(snapshot.facts["segments"], dict(arrays), steps),
+        History.of_table(snapshot.facts["measured"], arrays["history"], steps),
         snapshot.facts["usual_size"],
+        snapshot.facts["still"],
     )

@@ -17,11 +17,11 @@ from jaxtyping import Float
 from tengbc.coefficient import CoefficientLike
 from tengbc.errors import OutsideError, UsageError
 from tengbc.fields import gradient as gradient_of
+from tengbc.history import Record
 from tengbc.networks import AbstractBody, DeformedWaves, Parameters
+from tengbc.outcome import Result
 from tengbc.pointwise import as_points, as_time
 from tengbc.problem import Problem
-from tengbc.solver.outcome import Result
-from tengbc.solver.record import Record
 
 Array = np.ndarray
 NEIGHBOURS = 12

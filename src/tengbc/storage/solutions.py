@@ -10,26 +10,27 @@ import jax
 import numpy as np
 
 from tengbc.errors import CheckpointError, UsageError
+from tengbc.history import History, as_history
 from tengbc.networks import AbstractBody, Parameters
 from tengbc.networks.network import with_head
+from tengbc.outcome import Outcome, Result
 from tengbc.problem import Problem
-from tengbc.solver.outcome import Outcome, Result
 from tengbc.solver.solution import Solution
-from tengbc.storage import history
 from tengbc.storage.atomic import write_atomically
 from tengbc.storage.kinds import decode, encode, plain
 from tengbc.storage.problems import describe_problem, restore_problem
 from tengbc.storage.sealed import seal, unseal
 
-FORM = "tengbc solution 1"
+FORM = "tengbc solution 2"
 """What the file calls itself; the number grows when an older program could not read it."""
 
 
 def save(solution: Solution, path: str | os.PathLike[str]) -> Path:
     """Write a solution to one safetensors file, whole or not at all."""
     network = solution.parameters.network(solution.thetas[0])
-    segments, tensors = history.columns(solution.history)
-    tensors |= {"times": solution.times, "error_estimate": solution.error_estimate}
+    history = as_history(solution.history)
+    tensors = {"times": solution.times, "error_estimate": solution.error_estimate}
+    tensors["history"] = history.table
     head = solution.parameters.head
     if solution.frozen:  # one body for all times
         tensors |= {"body": solution.thetas[0, : head.start], "heads": solution.thetas[:, head]}
@@ -40,7 +41,7 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> Path:
         "shape": list(solution.problem.shape),
         "problem": describe_problem(solution.problem),
         "result": [solution.result.outcome.value, solution.result.message],
-        "segments": segments,
+        "history": list(history.names),
         "seconds": plain(solution.seconds),
         "facts": plain(solution.facts),
     }
@@ -98,7 +99,7 @@ def _solution(
         tensors["times"],
         thetas,
         Result(Outcome(outcome), message),
-        history.records(content["segments"], tensors),
+        History.of_table(content["history"], tensors["history"]),
         tensors["error_estimate"],
         content["seconds"],
         content["facts"],

@@ -14,9 +14,9 @@ from tengbc.baselines.fem.locate import interpolation
 from tengbc.baselines.fem.meshes import FemMesh
 from tengbc.errors import OutsideError
 from tengbc.geometry import PeriodicBox
+from tengbc.outcome import Outcome, Result
 from tengbc.pointwise import as_points
 from tengbc.problem import Problem
-from tengbc.solver.outcome import Outcome, Result
 
 Array = np.ndarray
 

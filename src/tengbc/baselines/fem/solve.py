@@ -18,8 +18,8 @@ from tengbc.baselines.fem.solution import FemSolution
 from tengbc.baselines.fem.stepper import Stepper
 from tengbc.baselines.fem.system import System
 from tengbc.errors import DivergedError, UsageError
+from tengbc.outcome import Outcome, Result
 from tengbc.problem import Problem
-from tengbc.solver.outcome import Outcome, Result
 
 Array = np.ndarray
 Report = Callable[[str, float, dict], object]

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 
 from tengbc.baselines.pinn.network import Builder
 from tengbc.errors import OutsideError
+from tengbc.outcome import Outcome, Result
 from tengbc.pointwise import as_points
 from tengbc.problem import Problem
-from tengbc.solver.outcome import Outcome, Result
 
 Array = np.ndarray
 

@@ -11,9 +11,9 @@ from tengbc.baselines.pinn.network import flattened, space_time_network
 from tengbc.baselines.pinn.rows import PointCounts, Rows
 from tengbc.baselines.pinn.solution import PinnSolution, Snapshot
 from tengbc.errors import UsageError
+from tengbc.outcome import Outcome, Result
 from tengbc.problem import Problem
 from tengbc.solver.compile_clock import compile_clock
-from tengbc.solver.outcome import Outcome, Result
 
 OPTIMISERS = {"bfgs": Bfgs, "engd": Engd}
 BOUNDARY_WEIGHT = 100.0

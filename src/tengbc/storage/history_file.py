@@ -6,33 +6,25 @@ import csv
 import errno
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from tengbc.errors import OutputError
-from tengbc.solver.record import Record
+from tengbc.history import Record
 
-COLUMNS = (
-    "march",
-    "step",
-    "time",
-    "fit_residual",
-    "rank",
-    "condition",
-    "accepted",
-    "rejected",
-    "error_estimate",
-)
+STEP_COLUMNS = ("march", "step", "time")
+"""What every line begins with; the quantities of the first record follow."""
 
 
 class HistoryFile:
     """Appends the lines it does not have yet; a run that is taken up again repeats none.
 
-    `march` tells the solutions of a run apart: the answer of the preset `fast` has witnesses.
+    `march` tells the solutions of a run apart: an answer has companions.
     """
 
-    def __init__(self, path: Path, segments: Sequence[str]):
-        self.path, self.segments = path, sorted(segments)
+    def __init__(self, path: Path):
+        self.path = path
+        self._names: tuple[str, ...] | None = None
         self._last: dict[str, int] = {}
         try:
             self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
@@ -45,7 +37,10 @@ class HistoryFile:
         if record.step <= self._last.get(march, 0):
             return
         try:
-            self._write(_line(march, record, self.segments))
+            if self._names is None:
+                self._names = tuple(record.measured)
+                self._write(_text([*STEP_COLUMNS, *self._names]))
+            self._write(_line(march, record, self._names))
         except OSError as error:
             raise self._failure(error) from None
         self._last[march] = record.step
@@ -71,14 +66,14 @@ class HistoryFile:
         """Drop a last line that a kill has cut short, and note which steps are there."""
         size = os.fstat(self._handle).st_size
         text = os.pread(self._handle, size, 0)
-        header = _text([*COLUMNS, *(f"boundary_{segment}" for segment in self.segments)])
-        if not text.startswith(header):
+        if not text.startswith(_text(STEP_COLUMNS)[:-1]) or b"\n" not in text:
             os.ftruncate(self._handle, 0)
-            self._write(header)
             return
         whole = text[: text.rindex(b"\n") + 1]
         os.ftruncate(self._handle, len(whole))
-        for row in csv.reader(io.StringIO(whole.decode("utf-8", "replace"), newline="")):
+        rows = csv.reader(io.StringIO(whole.decode("utf-8", "replace"), newline=""))
+        self._names = tuple(next(rows)[len(STEP_COLUMNS) :])
+        for row in rows:
             if len(row) > 1 and row[1].isdecimal():
                 self._last[row[0]] = int(row[1])
 
@@ -89,24 +84,18 @@ class HistoryFile:
         )
 
 
-def read_history(path: Path, march: str | None = None) -> Iterator[dict[str, str]]:
-    """The rows of a history, of one march if it is named."""
+def read_history(path: Path, march: str | None = None) -> list[dict[str, str]]:
+    """The rows of a history, of one march if it is named; none where there is no file."""
+    if not path.is_file():
+        return []
     with path.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if march is None or row["march"] == march:
-                yield row
+        return [row for row in csv.DictReader(file) if march is None or row["march"] == march]
 
 
-def _line(march: str, record: Record, segments: Sequence[str]) -> bytes:
-    estimate = "" if record.estimate is None else f"{record.estimate:.6e}"
-    boundary = (record.boundary.get(segment) for segment in segments)
-    return _text(
-        [
-            *(march, record.step, f"{record.time:.12g}", f"{record.residual:.6e}", record.rank),
-            *(f"{record.condition:.3e}", record.accepted, record.rejected, estimate),
-            *("" if value is None else f"{value:.6e}" for value in boundary),
-        ]
-    )
+def _line(march: str, record: Record, names: Sequence[str]) -> bytes:
+    known = (record.measured.get(name) for name in names)
+    cells = ("" if value is None else f"{value:.7g}" for value in known)
+    return _text([march, record.step, f"{record.time:.12g}", *cells])
 
 
 def _text(cells: Sequence[object]) -> bytes:
