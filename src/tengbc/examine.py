@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 
 from tengbc import estimate
-from tengbc.conditions import Robin
 from tengbc.equations import Reaction, Source, Transport
 from tengbc.errors import TengbcError
 from tengbc.geometry.points import BoundaryPoints
@@ -179,13 +178,13 @@ def _ends(problem: Problem, segment: str) -> BoundaryPoints | None:
 
 def _is_value(problem: Problem, segment: str) -> bool:
     law = problem.conditions[segment]
-    return isinstance(law, Robin) and law.a.equals(1) and law.b.equals(0)
+    return law.coefficients is not None and law.prescribes_value and law.coefficients[0].equals(1)
 
 
 def _prescribed(problem: Problem, segment: str, x, t: float) -> np.ndarray:
     law = problem.conditions[segment]
-    assert isinstance(law, Robin)
-    return np.atleast_1d(np.asarray(law.v(x, t), dtype=float))
+    assert law.coefficients is not None
+    return np.atleast_1d(np.asarray(law.coefficients[2](x, t), dtype=float))
 
 
 def _place(x: np.ndarray) -> str:

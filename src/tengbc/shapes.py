@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import jax
 import jax.numpy as jnp
 
-from tengbc.conditions import Robin
 from tengbc.errors import ProblemError, TengbcError
 from tengbc.indices import indices_past_the_end
 from tengbc.types import Field, Point, Value
@@ -34,7 +33,7 @@ def field_shape(problem: Problem) -> tuple[int, ...]:
         name = f"the condition on {segment}"
         # The point stands in for the normal: only shapes matter here.
         found = _traced_shape(name, lambda x, law=law: law.residual(field, x, x, 0.0), dim)
-        if len(found) > 1 or (found and isinstance(law, Robin) and not shape):
+        if len(found) > 1 or (found and law.coefficients is not None and not shape):
             raise ProblemError(
                 f"{name} returns shape {found} for a field of shape {shape}; its coefficients must "
                 f"fit the field, and its residual must be a scalar or a vector."

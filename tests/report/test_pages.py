@@ -63,18 +63,21 @@ def test_it_is_remade_without_the_problem(run, tmp_path):
     before = (directory / "report.html").read_text()
     assert remake(directory, tmp_path / "again.html").read_text() == before
     stored = json.loads((directory / "report-data.json").read_text())
-    assert stored["format"] == "tengbc-report" and stored["version"] == 1
+    assert stored["format"] == "tengbc-report" and stored["version"] == 2
 
 
 def test_without_its_data_a_report_has_no_pictures(run, tmp_path):
-    content = (run[0] / "summary.json").read_text()
-    (tmp_path / "summary.json").write_text(content)
+    """And it has the answer's curves alone, though its companion's steps stand in the same file."""
+    content = json.loads((run[0] / "summary.json").read_text()) | {"march": "answer 1"}
+    (tmp_path / "summary.json").write_text(json.dumps(content))
     (tmp_path / "history.csv").write_text(
-        "step,time,fit_residual,rank,condition,error_estimate,boundary_inner\n"
-        "1,0.5,1e-9,7,1e5,,1e-8\n2,1,2e-9,7,1e5,,1e-8\n"
+        "march,step,time,fit_residual,rank,boundary_inner\n"
+        "answer 1,1,0.5,1e-9,7,1e-8\nanswer 1,2,1,2e-9,7,1e-8\n"
+        "companion 1,1,0.25,4e-9,7,1e-8\n"
     )
     page = remake(tmp_path).read_text()
     assert "Solved" in page and "Fit residual" in page and "data-pictures=" not in page
+    assert read_run(tmp_path)["history"]["measured"]["fit_residual"] == [1e-9, 2e-9]
 
 
 def test_a_summary_of_few_words_will_do(tmp_path):

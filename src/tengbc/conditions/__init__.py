@@ -2,6 +2,6 @@
 
 from tengbc.conditions.base import AbstractCondition as AbstractCondition
 from tengbc.conditions.condition import Condition as Condition
-from tengbc.conditions.dirichlet import Dirichlet as Dirichlet
-from tengbc.conditions.neumann import Neumann as Neumann
+from tengbc.conditions.robin import Dirichlet as Dirichlet
+from tengbc.conditions.robin import Neumann as Neumann
 from tengbc.conditions.robin import Robin as Robin

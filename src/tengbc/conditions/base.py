@@ -1,9 +1,12 @@
 """What a boundary condition is."""
 
+from __future__ import annotations
+
 import abc
 
 import equinox as eqx
 
+from tengbc.coefficient import Coefficient
 from tengbc.types import Field, Point, Time, Value
 
 
@@ -22,3 +25,13 @@ class AbstractCondition(eqx.Module):
     @abc.abstractmethod
     def formula(self) -> str:
         """The condition as text, such as "u = 0"."""
+
+    @property
+    def coefficients(self) -> tuple[Coefficient, Coefficient, Coefficient] | None:
+        """(a, b, v) of a·u + b·∂ₙu = v; None where the condition is not of that form."""
+        return None
+
+    @property
+    def prescribes_value(self) -> bool:
+        """Whether only u itself enters, not its slope."""
+        return self.coefficients is not None and self.coefficients[1].equals(0)

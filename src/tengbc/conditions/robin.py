@@ -46,6 +46,10 @@ class Robin(AbstractCondition):
         return total
 
     @property
+    def coefficients(self) -> tuple[Coefficient, Coefficient, Coefficient]:
+        return self.a, self.b, self.v
+
+    @property
     def formula(self) -> str:
         v = self.v.text("v")
         if self.a.equals(1) and self.b.equals(0):
@@ -53,6 +57,16 @@ class Robin(AbstractCondition):
         if self.a.equals(0) and self.b.equals(1):
             return f"∂ₙu = {v}"
         return f"{self.a.text('a')}·u + {self.b.text('b')}·∂ₙu = {v}".replace("+ −", "− ")
+
+
+def Dirichlet(v: CoefficientLike) -> Robin:
+    """u = v, with v a number, a function of x or a function of (x, t)."""
+    return Robin(a=1.0, b=0.0, v=v)
+
+
+def Neumann(v: CoefficientLike) -> Robin:
+    """∂ₙu = v along the outward normal, with v a number, a function of x or of (x, t)."""
+    return Robin(a=0.0, b=1.0, v=v)
 
 
 def _times(factor: Array, value: Value) -> Value:

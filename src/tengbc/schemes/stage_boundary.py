@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from tengbc.conditions import Robin
 from tengbc.projection import Collocation
 from tengbc.projection.collocation import check_finite
 
@@ -62,7 +61,7 @@ class StageBoundary:
         found = []
         for function, points in zip(self._functions, self.collocation.boundary, strict=True):
             condition = self.collocation.problem.conditions[points.segment]
-            if only_values and not (isinstance(condition, Robin) and condition.b.equals(0)):
+            if only_values and not condition.prescribes_value:
                 found.append(0.0)
                 continue
             with jax.enable_x64(True):
