@@ -50,12 +50,12 @@ if TYPE_CHECKING:
     from tengbc.networks import Network as Network
     from tengbc.networks import mlp as mlp
     from tengbc.networks import random_features as random_features
+    from tengbc.outcome import Outcome as Outcome
     from tengbc.problem import Problem as Problem
     from tengbc.reference import Reference as Reference
     from tengbc.report.write import write_report as write_report
-    from tengbc.solver import Outcome as Outcome
+    from tengbc.solution import Solution as Solution
     from tengbc.solver import Result as Result
-    from tengbc.solver import Solution as Solution
     from tengbc.solver import solve as solve
     from tengbc.storage import load as load
 
@@ -107,7 +107,9 @@ _HOMES = {
     "problem": ("Problem",),
     "reference": ("Reference",),
     "report.write": ("write_report",),
-    "solver": ("Outcome", "Result", "Solution", "solve"),
+    "outcome": ("Outcome", "Result"),
+    "solution": ("Solution",),
+    "solver": ("select_strategy", "solve"),
     "storage": ("load",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

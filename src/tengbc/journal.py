@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from tengbc.history import Record
 
 
+LOOK = 0.05
+"""Seconds between two looks of a march at its journal: a step may take a thousandth of that."""
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """A stage at one moment: named arrays, and facts in terms of JSON."""
@@ -52,6 +56,11 @@ class Stage(Protocol):
     @property
     def seconds_before(self) -> float:
         """Seconds that earlier sessions spent in this stage."""
+        ...
+
+    @property
+    def interval(self) -> float:
+        """Seconds between two looks at whether anything is to be written, or the run to end."""
         ...
 
     def recall(self) -> Snapshot | None:
@@ -86,6 +95,7 @@ class _Nothing:
     name: str = "march"
     asked: Callable[[], bool] = lambda: False
     seconds_before: float = 0.0
+    interval: float = LOOK
 
     @property
     def stopping(self) -> bool:

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import difflib
 import math
+import sys
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from tengbc.errors import UsageError
 
-PRESETS = ("fast", "paper")
-SCHEMES = {
-    "paper": ("euler", "heun", "rk4", "ab2", "ab3", "ab4"),
-    "fast": (
-        *("radau9", "radau7", "radau5", "radau3"),
-        *("bdf1", "bdf2", "bdf3", "bdf4", "bdf5"),
-        *("imex1", "imex2", "imex3", "imex4"),
-        *("ab2", "ab3", "ab4"),
-        *("euler", "heun", "rk4"),
-    ),
-}
-"""The schemes each preset can march with; `fast` takes its first unless told otherwise."""
+SCHEMES = (
+    *("radau9", "radau7", "radau5", "radau3"),
+    *("bdf1", "bdf2", "bdf3", "bdf4", "bdf5"),
+    *("imex1", "imex2", "imex3", "imex4"),
+    *("ab2", "ab3", "ab4"),
+    *("euler", "heun", "rk4"),
+)
+"""The schemes that come with the package, known before they are imported."""
 
 Count = Annotated[int, Field(strict=True, ge=1, le=10_000_000)]
 Width = Annotated[int, Field(strict=True, ge=1, le=100_000)]
@@ -34,6 +31,7 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     preset: Literal["fast", "paper"] = "fast"
+    strategy: str | None = None
     scheme: str | None = None
     dt: Positive | None = None
     t_end: Positive | None = None
@@ -72,16 +70,25 @@ def options(**given: Any) -> Options:
         checked = Options(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
         raise UsageError(_sentence(error)) from None
-    schemes = SCHEMES[checked.preset]
-    if checked.scheme is not None and checked.scheme not in schemes:
+    if checked.scheme is not None:
+        _check_scheme(checked.scheme)
+    if checked.preset == "paper" and checked.strategy not in (None, "paper"):
         raise UsageError(
-            f"scheme is {checked.scheme!r}, which the preset {checked.preset!r} does not have; "
-            f"{nearest(checked.scheme, schemes)}."
+            f"The preset paper is the strategy paper, but strategy is {checked.strategy!r}; leave "
+            f"one of them out."
         )
     if checked.dt and checked.t_end and checked.t_end / checked.dt > 1e8:
         steps = checked.t_end / checked.dt
         raise UsageError(f"dt is {checked.dt:g}, which makes {steps:.0e} steps; take a larger dt.")
     return checked
+
+
+def _check_scheme(name: str) -> None:
+    known = SCHEMES
+    if name not in known and "tengbc.schemes" in sys.modules:  # some may have been added
+        known = tuple(sys.modules["tengbc.schemes"].SCHEMES)
+    if name not in known:
+        raise UsageError(f"There is no scheme {name!r}; {nearest(name, known)}.")
 
 
 def _sentence(error: ValidationError) -> str:

@@ -35,7 +35,7 @@ def check(
 
 
 def _examined(chosen: Config) -> list[tuple[str, str, int]]:
-    from tengbc.examine import examine
+    from tengbc.solver.examine import examine
 
     found = examine(load_problem(chosen.problem), chosen.options)
     return [(f.level, f.text, 2 if f.error is None else f.error.exit_code) for f in found]

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tengbc.cli.sparkline import sparkline
-from tengbc.solver import Solution
+from tengbc.solution import Solution
 from tengbc.solver.measure import Errors
 
 

@@ -10,7 +10,7 @@ import typer
 
 from tengbc.cli.problem_argument import check_problem, complete_problem, load_problem
 from tengbc.errors import UsageError
-from tengbc.estimate import check_memory
+from tengbc.costs import check_options
 from tengbc.options import Options
 from tengbc.problems.catalog import CATALOG
 from tengbc.runs.config import config, read_config, to_toml
@@ -73,7 +73,7 @@ def run(
     from_file = read_config(Path(problem)) if problem.endswith(".toml") else {"problem": problem}
     chosen = config(from_file | given)  # before JAX is imported: bad options cost no time
     check_problem(chosen.problem)
-    check_memory(chosen.options, dim=2 if chosen.problem in CATALOG else 1)
+    check_options(chosen.options, dim=2 if chosen.problem in CATALOG else 1)
     if print_config:
         print(to_toml(chosen), end="")
         return

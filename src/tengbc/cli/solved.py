@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tengbc.errors import UsageError
 
 if TYPE_CHECKING:
-    from tengbc.solver.solution import Solution
+    from tengbc.solution import Solution
 
 NAME = "solution.safetensors"
 

@@ -8,13 +8,13 @@ from tengbc.cli.closing import print_json, print_summary
 from tengbc.cli.progress import Bar
 from tengbc.cli.say import say
 from tengbc.errors import ProblemError
-from tengbc.examine import examine
+from tengbc.outcome import Outcome
 from tengbc.problem import Problem
 from tengbc.runs.checkpoints import Checkpoint
 from tengbc.runs.config import Config
 from tengbc.runs.directory import RunDirectory
 from tengbc.runs.session import ending_in, run_in_directory, run_plainly
-from tengbc.solver import Outcome
+from tengbc.solver.examine import examine
 
 
 def exit_code(outcome: Outcome, signal: int | None = None) -> int:

@@ -10,8 +10,8 @@ from tengbc.comparison.registry import CONTENDERS
 from tengbc.comparison.trial import Trial
 from tengbc.errors import TengbcError, UsageError
 from tengbc.problem import Problem
+from tengbc.solver.march import Progress as Report
 from tengbc.solver.measure import Truth
-from tengbc.solver.plan import Report
 
 
 @dataclass

@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass
 
 from tengbc.errors import TengbcError
-from tengbc.solver.compile_clock import compile_clock
 from tengbc.solver.measure import Errors
+from tengbc.timing import compile_clock
 
 
 class OutOfTime(TengbcError):

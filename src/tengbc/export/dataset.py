@@ -12,7 +12,7 @@ from tengbc.export.places import Places, Where, axis_names, places
 from tengbc.extras import extra
 
 if TYPE_CHECKING:
-    from tengbc.solver.solution import Solution
+    from tengbc.solution import Solution
 
 Array = np.ndarray
 MOST_TIMES = 200

@@ -17,7 +17,7 @@ from tengbc.export.places import Places, axis_names
 from tengbc.storage.atomic import write_atomically
 
 if TYPE_CHECKING:
-    from tengbc.solver.solution import Solution
+    from tengbc.solution import Solution
 
 
 def write_csv(solution: Solution, target: Path, times: np.ndarray, sites: Places) -> None:

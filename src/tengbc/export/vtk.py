@@ -13,7 +13,7 @@ from tengbc.extras import extra
 from tengbc.storage.atomic import write_atomically
 
 if TYPE_CHECKING:
-    from tengbc.solver.solution import Solution
+    from tengbc.solution import Solution
 
 LINE, TRIANGLE, TETRAHEDRON = 3, 5, 10
 KINDS = {2: LINE, 3: TRIANGLE, 4: TETRAHEDRON}

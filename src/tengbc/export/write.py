@@ -19,7 +19,7 @@ from tengbc.export.vtk import write_vtk
 from tengbc.extras import extra
 
 if TYPE_CHECKING:
-    from tengbc.solver.solution import Solution
+    from tengbc.solution import Solution
 
 
 def export(

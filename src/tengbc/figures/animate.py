@@ -15,7 +15,7 @@ from tengbc.figures.views import views
 from tengbc.geometry import checks
 
 if TYPE_CHECKING:
-    from tengbc.solver.solution import Solution
+    from tengbc.solution import Solution
 
 
 def animate(

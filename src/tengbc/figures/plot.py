@@ -14,7 +14,7 @@ from tengbc.figures.views import SUBSCRIPTS, View, views
 from tengbc.pointwise import as_time
 
 if TYPE_CHECKING:
-    from tengbc.solver.solution import Solution
+    from tengbc.solution import Solution
 
 Array = np.ndarray
 VALUES, SIGNED = "viridis", "PuOr_r"

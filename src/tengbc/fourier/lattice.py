@@ -12,7 +12,7 @@ import scipy.fft
 from jaxtyping import Bool, Complex, Float
 
 from tengbc.errors import UsageError
-from tengbc.problem import Problem
+from tengbc.geometry.domain import Domain
 
 Array = np.ndarray
 FULLEST = 2 / 3
@@ -117,19 +117,19 @@ class Lattice:
         return result * other.kept * (other.size / self.size)
 
 
-def box_lattice(problem: Problem, resolution: int | Sequence[int]) -> Lattice:
-    """The lattice of a problem's periodic box, `resolution` points along every axis or each."""
-    if not problem.domain.periodic:
+def box_lattice(domain: Domain, resolution: int | Sequence[int]) -> Lattice:
+    """The lattice of a periodic box, `resolution` points along every axis or each."""
+    if not domain.periodic:
         raise UsageError(
-            f"Waves need a periodic box, but the problem is set on "
-            f"{problem.domain.describe()}; choose another solver."
+            f"Waves need a periodic box, but the domain is "
+            f"{domain.describe()}; choose another solver."
         )
-    dim = problem.domain.dim
+    dim = domain.dim
     shape = (resolution,) * dim if isinstance(resolution, int) else tuple(resolution)
     if len(shape) != dim or any(n < 8 or n % 2 for n in shape):
         raise UsageError(
             f"resolution is {resolution}, but it must be even and at least 8, one number or "
             f"{dim}; change it."
         )
-    lower, upper = problem.domain.bounds
+    lower, upper = domain.bounds
     return Lattice(tuple(lower.tolist()), tuple((upper - lower).tolist()), shape)

@@ -9,11 +9,11 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float, Int
 
-from tengbc.networks.body import AbstractBody
+from tengbc.networks.body import AbstractProductBody
 from tengbc.types import Point
 
 
-class Basis(AbstractBody):
+class Basis(AbstractProductBody):
     """φ(x) = functions(x), a vector of n values; only the head is left to fit."""
 
     functions: Callable[[Point], Array] = eqx.field(static=True)

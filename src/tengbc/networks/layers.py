@@ -1,21 +1,38 @@
-"""Hidden layers a ↦ σ(Wa + b), any number and widths, behind an optional embedding."""
+"""Hidden layers a ↦ σ(Wa + b), any number and widths, behind an optional coordinate map."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jaxtyping import Float, Int
 
-from tengbc.networks.activations import activation
-from tengbc.networks.body import AbstractBody
-from tengbc.networks.crowding import CrowdedAxes, Crowding
-from tengbc.networks.embedding import PeriodicEmbedding
+from tengbc.errors import UsageError
+from tengbc.networks.body import AbstractProductBody
+from tengbc.networks.maps import AbstractProductMap, PeriodicEmbedding
 from tengbc.types import Point
+
+ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+    "tanh": jnp.tanh,
+    "sin": jnp.sin,
+    "gaussian": lambda z: jnp.exp(-(z**2)),
+    "softplus": jax.nn.softplus,
+    "swish": jax.nn.swish,
+}
+
+
+def activation(name: str) -> Callable[[Array], Array]:
+    """The activation function of that name."""
+    if name not in ACTIVATIONS:
+        raise UsageError(
+            f"There is no activation {name!r}; choose one of {', '.join(ACTIVATIONS)}."
+        )
+    return ACTIVATIONS[name]
 
 
 class Dense(eqx.Module):
@@ -28,10 +45,10 @@ class Dense(eqx.Module):
         return jnp.asarray(self.weight @ a + self.bias)
 
 
-class DenseLayers(AbstractBody):
-    """φ(x) = σ(W_k … σ(W₁ e(x) + b₁) … + b_k), e being an embedding or the identity."""
+class DenseLayers(AbstractProductBody):
+    """φ(x) = σ(W_k … σ(W₁ e(x) + b₁) … + b_k), e a coordinate map, or None: x itself."""
 
-    embedding: PeriodicEmbedding | Crowding | CrowdedAxes | None
+    embedding: AbstractProductMap | None
     layers: tuple[Dense, ...]
     activation: str = eqx.field(static=True, default="tanh")
 

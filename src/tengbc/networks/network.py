@@ -1,4 +1,4 @@
-"""A network: a body that makes features, and a head that combines them linearly."""
+"""A network: a body that makes features, a head that combines them linearly, and its vector θ."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Float, Int
 
 from tengbc.errors import UsageError
 from tengbc.geometry.domain import Domain
-from tengbc.networks.body import AbstractBody
-from tengbc.networks.embedding import periodic_embedding
+from tengbc.networks.body import AbstractBody, AbstractProductBody
 from tengbc.networks.layers import dense_layers
+from tengbc.networks.maps import periodic_embedding
 from tengbc.types import Point, Value
 
 
@@ -46,35 +47,46 @@ class Network(eqx.Module):
         The signals are the derivatives of each component by each tap, the head's taps (one per
         component) last.
         """
+        body = self._product_body
 
         def tapped(taps):
-            features, activations = self.body.trace(x, taps[: self.body.signal_count])
+            features, activations = body.trace(x, taps[: body.signal_count])
             value = self.head.weight @ features + self.head.bias
-            value = value + taps[self.body.signal_count :]
+            value = value + taps[body.signal_count :]
             return value, jnp.concatenate([jnp.ones(1), *activations, features])
 
         components = self.head.bias.size
-        taps = jnp.zeros(self.body.signal_count + components)
+        taps = jnp.zeros(body.signal_count + components)
         value, pull, activations = jax.vjp(tapped, taps, has_aux=True)
         signals = jax.vmap(pull)(jnp.eye(components))[0]
         return value, activations, signals
 
     def layout(self) -> tuple[Int[np.ndarray, " p"], Int[np.ndarray, " p"]]:
         """For each parameter of θ, the indices of its signal and activation in `trace`."""
-        signals, activations = self.body.layout()
+        body = self._product_body
+        signals, activations = body.layout()
         components, width = self.head.weight.shape
         rows, columns = np.indices((components, width))
         # The features come last in `trace`; their number is known, what precedes them is not.
-        before = 1 + self._activation_count()
-        place = self.body.signal_count
+        before, place = 1 + int(activations.max(initial=0)), body.signal_count
         return (
             np.concatenate([signals, place + rows.ravel(), place + np.arange(components)]),
             np.concatenate([activations, before + columns.ravel(), np.zeros(components, int)]),
         )
 
-    def _activation_count(self) -> int:
-        _, activations = self.body.layout()
-        return int(activations.max(initial=0))
+    @property
+    def _product_body(self) -> AbstractProductBody:
+        assert isinstance(self.body, AbstractProductBody), "only such bodies are collocated"
+        return self.body
+
+    def evaluate(
+        self, x: Float[np.ndarray, "k d"], slopes: bool = False
+    ) -> Float[np.ndarray, "k ..."]:
+        """u, or with `slopes` ∇u, at many points."""
+        values = self.body.combine(np.asarray(self.head.weight), x, slopes)
+        if not slopes:
+            values = values + np.asarray(self.head.bias)
+        return values[:, 0] if self.scalar else values
 
 
 def mlp(
@@ -121,3 +133,26 @@ def with_head(body: AbstractBody, components: int) -> Network:
     rows = components or 1
     head = Head(np.zeros((rows, body.width)), np.zeros(rows))
     return Network(body, head, scalar=components == 0)
+
+
+class Parameters:
+    """θ as one float64 vector: what checkpoints hold, least squares change, compiled code takes.
+
+    The way from a network to θ = (body, head) and back. `start` is the network's own θ;
+    `network(theta)` works on traced values too.
+    """
+
+    def __init__(self, network: Network):
+        arrays, self._static = eqx.partition(network, eqx.is_inexact_array_like)
+        with jax.enable_x64(True):
+            flat, self._unravel = ravel_pytree(jax.tree.map(np.float64, arrays))
+        self.start: Float[np.ndarray, " p"] = np.asarray(flat)
+        self.head = slice(self.start.size - network.head.weight.size - network.head.bias.size, None)
+
+    def __len__(self) -> int:
+        return self.start.size
+
+    def network(self, theta: Float[Array | np.ndarray, " p"]) -> Network:
+        """The network with parameters θ."""
+        with jax.enable_x64(True):
+            return eqx.combine(self._unravel(jnp.asarray(theta)), self._static)

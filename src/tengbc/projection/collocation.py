@@ -65,7 +65,7 @@ class Collocation:
         """Interior and boundary rows together."""
         return self.interior_rows + self.boundary_rows
 
-    def wanting(self, wanted: Sequence[Float[Array, "n k"] | float]) -> Collocation:
+    def with_boundary_data(self, wanted: Sequence[Float[Array, "n k"] | float]) -> Collocation:
         """The same rows, asking for g(u) = wanted on each segment where g(u) = 0 was asked."""
         other = copy.copy(self)
         other.wanted = tuple(wanted)

@@ -32,6 +32,6 @@ class DampedNormalEquations:
 
         return solve
 
-    def promised(self, step: Float[Array, " p"]) -> float:
+    def predicted_residual(self, step: Float[Array, " p"]) -> float:
         """The residual that a step leaves if all is linear."""
         return float(np.linalg.norm(self.residual - step @ self.columns))

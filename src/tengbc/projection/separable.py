@@ -21,7 +21,7 @@ from tengbc.errors import NonFiniteError
 from tengbc.journal import NO_STAGE, Snapshot, Stage
 from tengbc.projection.collocation import Collocation
 from tengbc.projection.damped import DampedNormalEquations
-from tengbc.projection.stats import Fit
+from tengbc.projection.fit import Fit
 from tengbc.projection.subset import draw_subset
 
 Array = np.ndarray
@@ -102,7 +102,7 @@ class SeparableProjection:
                 try:
                     solve = normal.factor(damping)
                     step = solve(state.residual)
-                    predicted = normal.promised(step)
+                    predicted = normal.predicted_residual(step)
                     if self.acceleration:
                         probe = solve_head(_moved(state.theta, body, PROBE * step))
                         change = (probe.residual - state.residual) / PROBE + step @ columns
@@ -152,7 +152,7 @@ def _snapshot(trial: Array, sizes: list[float], damping: float, rejected: int) -
 
 
 @dataclass(frozen=True)
-class _Solved:
+class _HeadFit:
     """θ with the best head for its body; q spans what the head can reach."""
 
     theta: Float[Array, " p"]
@@ -163,7 +163,7 @@ class _Solved:
     condition: float
 
 
-def _solve_head(theta, collocation: Collocation, target, t, head, cutoff: float) -> _Solved:
+def _solve_head(theta, collocation: Collocation, target, t, head, cutoff: float) -> _HeadFit:
     """The change of the head that minimises the residual, singular values cut at `cutoff`.
 
     Conditions that are not linear in u are linearised: the head's step is then a Gauss–Newton step,
@@ -188,5 +188,5 @@ def _solve_head(theta, collocation: Collocation, target, t, head, cutoff: float)
             continue
         size = float(np.linalg.norm(found))
         if size <= start * ROUND_OFF:
-            return _Solved(trial, found, size, span, rank, condition)
-    return _Solved(theta, residual, start, span, rank, condition)
+            return _HeadFit(trial, found, size, span, rank, condition)
+    return _HeadFit(theta, residual, start, span, rank, condition)

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from tengbc.errors import NonFiniteError
 from tengbc.lstsq import spectrum
 from tengbc.projection.collocation import Collocation
-from tengbc.projection.stats import Fit
+from tengbc.projection.fit import Fit
 
 Array = np.ndarray
 SHORTEST = 1e-3
@@ -58,7 +58,7 @@ class SubsetProjection:
 
         `key` (seed, step, stage) names the random subsets: no generator state is carried.
         """
-        state = _State(theta, collocation.residual(theta, target, t))
+        state = _Iterate(theta, collocation.residual(theta, target, t))
         start = state.size
         rank, condition, accepted, rejected = 0, 1.0, 0, 0
         for iteration in range(self.first_iterations if first else self.iterations):
@@ -69,12 +69,12 @@ class SubsetProjection:
             columns /= lengths[:, None]
             factored = spectrum(columns, state.residual, self.method)
 
-            def lower(state: _State, x: Array, active=active, lengths=lengths) -> _State | None:
+            def lower(state: _Iterate, x: Array, active=active, lengths=lengths) -> _Iterate | None:
                 """The state after a step, None unless the true residual falls."""
                 trial = state.theta.copy()
                 trial[active] += x / lengths
                 try:
-                    found = _State(trial, collocation.residual(trial, target, t))
+                    found = _Iterate(trial, collocation.residual(trial, target, t))
                 except NonFiniteError:  # the step went too far; at θ itself all was finite
                     return None
                 return found if found.size < state.size else None
@@ -99,7 +99,7 @@ class SubsetProjection:
 
 
 @dataclass(frozen=True)
-class _State:
+class _Iterate:
     """θ and its residual."""
 
     theta: Float[Array, " p"]

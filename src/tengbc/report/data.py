@@ -12,7 +12,7 @@ from tengbc.report.describe import describe_problem
 from tengbc.report.encoding import plain
 from tengbc.report.pictures import pictures
 from tengbc.report.remake import FORMAT, VERSION
-from tengbc.solver import Solution
+from tengbc.solution import Solution
 
 MOST_STEPS = 800
 """Of a longer history every k-th step is drawn."""

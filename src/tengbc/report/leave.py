@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tengbc.report.write import write_report
-from tengbc.solver import Solution
+from tengbc.solution import Solution
 
 
 def leave_report(directory: Path, solution: Solution, content: dict[str, Any]) -> list[Path]:

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from tengbc.report.encoding import encoded, plain
 from tengbc.report.grid import View, views
 from tengbc.report.reference_grid import reference_view
-from tengbc.solver import Solution
+from tengbc.solution import Solution
 
 Array = np.ndarray
 FRAMES = 41

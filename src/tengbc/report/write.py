@@ -11,7 +11,7 @@ from tengbc.report.data import report_data
 from tengbc.report.remake import DATA, PAGE
 from tengbc.report.single import report_page
 from tengbc.runs.summary import measure, summary
-from tengbc.solver import Solution
+from tengbc.solution import Solution
 from tengbc.solver.measure import Errors
 from tengbc.storage.atomic import write_atomically
 

@@ -17,7 +17,7 @@ from tengbc.reproduction.tables import write_tables
 from tengbc.runs import output
 from tengbc.runs.directory import finished, read_summary
 from tengbc.runs.provenance import provenance
-from tengbc.solver.plan import Report
+from tengbc.solver.march import Progress as Report
 
 
 def reproduce(

@@ -22,10 +22,11 @@ from tengbc.runs.newest import newest_checkpoint
 from tengbc.runs.provenance import provenance
 from tengbc.runs.session import run_in_directory
 from tengbc.runs.summary import measure, summary
-from tengbc.solver import Solution, solve
-from tengbc.solver.fast import solve_once
+from tengbc.solution import Solution
+from tengbc.solver import solve
+from tengbc.solver.march import Progress as Report
 from tengbc.solver.measure import Truth
-from tengbc.solver.plan import Report
+from tengbc.solver.solve import solve_once
 from tengbc.storage.atomic import write_atomically
 from tengbc.storage.history_file import read_history
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tengbc.report.leave import leave_report
-from tengbc.solver import Solution
+from tengbc.solution import Solution
 
 
 def write_extras(directory: Path, solution: Solution, content: dict[str, Any]) -> list[Path]:

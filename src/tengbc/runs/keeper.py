@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tengbc.journal import Snapshot, Stage
+from tengbc.journal import LOOK, Snapshot, Stage
 from tengbc.runs.checkpoints import Checkpoint, Checkpoints
 from tengbc.storage.history_file import HistoryFile
 from tengbc.history import Record
@@ -93,6 +93,10 @@ class _KeptStage:
     @property
     def seconds_before(self) -> float:
         return self.keeper.spent_before.get(self.name, 0.0)
+
+    @property
+    def interval(self) -> float:
+        return min(LOOK, self.keeper.interval)
 
     def recall(self) -> Snapshot | None:
         return self.keeper.snapshots.get(self.name)

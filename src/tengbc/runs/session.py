@@ -22,10 +22,12 @@ from tengbc.runs.identity import threads, versions
 from tengbc.runs.keeper import Keeper
 from tengbc.runs.signals import SignalWatch
 from tengbc.runs.summary import failed_summary, measure, summary
-from tengbc.solver import Outcome, Solution, solve
+from tengbc.outcome import Outcome
+from tengbc.solution import Solution
+from tengbc.solver import solve
 from tengbc.solver.measure import Errors
 from tengbc.outcome import result_of
-from tengbc.solver.plan import Report
+from tengbc.solver.march import Progress as Report
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from tengbc.baselines.finished import Finished
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.runs.identity import versions
-from tengbc.solver import Solution
+from tengbc.solution import Solution
 from tengbc.solver.measure import Errors, Truth
 from tengbc.outcome import Result
 

@@ -14,10 +14,10 @@ from jaxtyping import Float
 
 from tengbc.errors import UsageError
 from tengbc.projection import Fit
+from tengbc.schemes.base import AbstractScheme, Key, Step
 from tengbc.schemes.runge_kutta import RungeKutta
-from tengbc.schemes.space import Space
-from tengbc.schemes.state import State
 from tengbc.schemes.tableau import RK4
+from tengbc.spaces.interface import AbstractSpace, State
 
 Array = np.ndarray
 
@@ -30,10 +30,12 @@ def adams_weights(order: int) -> Float[Array, " k"]:
 
 
 @dataclass(frozen=True)
-class AdamsBashforth:
+class AdamsBashforth(AbstractScheme):
     """The explicit multistep scheme of the given order."""
 
     order: int
+    explicit = True
+    one_step = False
 
     def __post_init__(self):
         if not 2 <= self.order <= 4:
@@ -48,15 +50,18 @@ class AdamsBashforth:
     def _weights(self) -> Float[Array, " k"]:
         return adams_weights(self.order)
 
-    def step(
-        self, space: Space, state: State, t: float, dt: float, key: tuple[int, ...]
-    ) -> tuple[State, list[Fit]]:
-        """From u(t) to u(t + Δt); the history holds the rates of the steps before."""
-        rates = (space.rates(state.theta, t), *state.history)[: self.order]
-        if len(rates) < self.order:
-            started, fits = RungeKutta(RK4).step(space, State(state.theta), t, dt, key)
-            return State(started.theta, rates), fits
-        target = space.values(state.theta)
-        target = target + dt * sum(b * k for b, k in zip(self._weights, rates, strict=True))
-        fit = space.project(state.theta, target, t + dt, (*key, 0))
-        return State(fit.theta, rates[: self.order - 1]), [fit]
+    def prepare(self, space: AbstractSpace, dt: float, many: bool = False) -> Step:
+        start = RungeKutta(RK4).prepare(space, dt)
+
+        def step(state: State, t: float, key: Key = ()) -> tuple[State, list[Fit]]:
+            """The history holds the rates of the steps before."""
+            rates = (space.rates(state.theta, t), *state.history)[: self.order]
+            if len(rates) < self.order:
+                started, fits = start(State(state.theta), t, key)
+                return State(started.theta, rates), fits
+            target = space.values(state.theta)
+            target = target + dt * sum(b * k for b, k in zip(self._weights, rates, strict=True))
+            fit = space.project(state.theta, target, t + dt, (*key, 0))
+            return State(fit.theta, rates[: self.order - 1]), [fit]
+
+        return step

@@ -2,10 +2,10 @@
 
     Σⱼ aⱼ uₙ₊₁₋ⱼ = Δt L(uₙ₊₁),   so   (1 − τ L̄) uₙ₊₁ = −Σ_{j≥1} (aⱼ/a₀) uₙ₊₁₋ⱼ + τ e,   τ = Δt/a₀.
 
-The rest e (and d on the boundary) is what the matrix L̄ leaves out of L: sources, nonlinear terms,
-coefficients that change in time. `bdf` iterates on it; `imex` takes it once, at the state that the
-polynomial through the last k states predicts, which costs nothing and keeps the order: the stiff
-linear part stays implicit, the rest is explicit. The first k − 1 steps are Radau IIA's of order 5.
+The remainder e (and d on the boundary) is what the matrix L̄ leaves out of L: sources, nonlinear
+terms, coefficients that change in time. `bdf` iterates on it; `imex` takes it once, at the state
+that the polynomial through the last k states predicts, which costs nothing and keeps the order: the
+stiff linear part stays implicit, all else is explicit. The first k − 1 steps are Radau IIA's of order 5.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from jaxtyping import Float
 
 from tengbc.errors import DivergedError, UsageError
 from tengbc.projection import Fit
-from tengbc.projection.linear import LinearSpace
-from tengbc.projection.rest import MOST_PASSES, Rest
+from tengbc.projection.fit import MOST_PASSES, FixedPoint
+from tengbc.schemes.base import AbstractScheme, Key, Step
 from tengbc.schemes.radau import RadauIIA
-from tengbc.schemes.state import State
+from tengbc.spaces.interface import AbstractLinearisedSpace, AbstractSpace, State
 
 Array = np.ndarray
 START = RadauIIA(3)
@@ -43,11 +43,13 @@ def extrapolation_weights(order: int) -> Float[Array, " k"]:
 
 
 @dataclass(frozen=True)
-class BackwardDifferences:
+class BackwardDifferences(AbstractScheme):
     """BDF of order 1 to 5 on a linear space; with `imex`, what is not linear is explicit."""
 
     order: int
     imex: bool = False
+    explicit = False
+    one_step = False
 
     def __post_init__(self):
         if not 1 <= self.order <= 5:
@@ -69,41 +71,46 @@ class BackwardDifferences:
     def _prediction(self) -> Float[Array, " k"]:
         return extrapolation_weights(self.order)
 
-    def step(
-        self, space: LinearSpace, state: State, t: float, dt: float, key: tuple[int, ...]
-    ) -> tuple[State, list[Fit]]:
-        """From u(t) to u(t + Δt); the history holds the heads of the steps before."""
-        heads = (space.head(state.theta), *state.history)
-        if len(heads) < self.order:
-            started, fits = START.step(space, State(state.theta), t, dt, key)
-            return State(started.theta, heads), fits
-        weights, past = self._weights, np.stack(heads)
-        tau, then = dt / weights[0], t + dt
-        known = space.phi @ (-(weights[1:] / weights[0]) @ past)
-        c = self._prediction @ past
-        if self.imex or not space.rest_depends_on_u:
-            inside, outside = space.rest(c, then)
-            new = space.solve(tau, known + tau * inside, outside)
-        else:
-            new = self._iterated(space, known, c, tau, then)
-        new_state = State(space.theta(new), heads[: self.order - 1])
-        return new_state, [space.boundary_fit(new, then)]
+    def prepare(self, space: AbstractSpace, dt: float, many: bool = False) -> Step:
+        assert isinstance(space, AbstractLinearisedSpace), "an implicit scheme needs matrices"
+        start = START.prepare(space, dt)
+        weights = self._weights
+        tau = dt / weights[0]
 
-    def _iterated(self, space: LinearSpace, known, c, tau: float, then: float):
-        """Passes until the new state comes to rest; around a new matrix if it does not."""
+        def step(state: State, t: float, key: Key = ()) -> tuple[State, list[Fit]]:
+            """The history holds the heads of the steps before."""
+            heads, then = (space.head(state.theta), *state.history), t + dt
+            if len(heads) < self.order:
+                started, fits = start(State(state.theta), t, key)
+                return State(started.theta, heads), fits
+            past = np.stack(heads)
+            known = space.rows(-(weights[1:] / weights[0]) @ past)
+            c = self._prediction @ past
+            if self.imex or space.linear:
+                inside, outside = space.remainder(c, then)
+                new = space.solve(tau, known + tau * inside, outside)
+            else:
+                new = self._iterated(space, known, c, tau, then)
+            new_state = State(space.theta(new), heads[: self.order - 1])
+            return new_state, [space.boundary_fit(new, then)]
+
+        return step
+
+    def _iterated(self, space: AbstractLinearisedSpace, known, c, tau: float, then: float):
+        """Passes until the new state settles; around a new matrix if it does not."""
         predicted = c
         for fresh in (False, True):
             if fresh:
                 space.linearise(then, predicted)
-            c, rest = predicted, Rest()
+            c, monitor = predicted, FixedPoint()
             for _ in range(MOST_PASSES):
-                inside, outside = space.rest(c, then)
+                inside, outside = space.remainder(c, then)
                 new = space.solve(tau, known + tau * inside, outside)
-                change, size = (np.linalg.norm(space.phi @ v) for v in (new - c, new))
+                change, size = (np.linalg.norm(space.rows(v)) for v in (new - c, new))
                 c = new
-                if not np.isfinite(size) or rest.hopeless:
+                if not np.isfinite(size) or monitor.hopeless:
                     break
-                if rest.reached(float(change), float(size), space.noise(c)):
+                if monitor.reached(float(change), float(size), space.noise(c)):
                     return c
         raise DivergedError(
             f"the implicit step to t = {then:.6g} does not converge; take a smaller dt."

@@ -7,7 +7,8 @@ into one least-squares problem each,
 
 complex where λⱼ is, with factorisations that are made once for a fixed Δt. Only values of u enter,
 never L̄u of an old state: what least squares leave undetermined in one step is not carried on.
-A rest (e, d) that depends on U (nonlinear terms, coefficients that change in time) is iterated on.
+A remainder (e, d) that depends on U (nonlinear terms, coefficients that change in time) is iterated
+on.
 """
 
 from __future__ import annotations
@@ -22,10 +23,9 @@ from numpy.typing import NDArray
 
 from tengbc.errors import DivergedError
 from tengbc.projection import Fit
-from tengbc.projection.linear import LinearSpace
-from tengbc.projection.rest import MOST_PASSES, Rest
-from tengbc.schemes.propagator import Propagator
-from tengbc.schemes.state import State
+from tengbc.projection.fit import MOST_PASSES, FixedPoint
+from tengbc.schemes.base import AbstractScheme, Key, Step
+from tengbc.spaces.interface import AbstractLinearisedSpace, AbstractSpace, State
 
 Array = np.ndarray
 Complex128 = NDArray[np.complex128]
@@ -51,10 +51,12 @@ def collocation_matrix(nodes: Float[Array, " s"]) -> Float[Array, "s s"]:
 
 
 @dataclass(frozen=True)
-class RadauIIA:
-    """Radau IIA with s stages on a linear space."""
+class RadauIIA(AbstractScheme):
+    """Radau IIA with s stages."""
 
     stages: int = 5
+    explicit = False
+    one_step = True
 
     @property
     def name(self) -> str:
@@ -81,40 +83,38 @@ class RadauIIA:
         eigenvalues, vectors = eigenvalues[order], vectors[:, order]
         return eigenvalues, vectors, np.linalg.inv(vectors).astype(np.complex128)
 
-    def step(
-        self, space: LinearSpace, state: State, t: float, dt: float, key: tuple[int, ...]
-    ) -> tuple[State, list[Fit]]:
-        """From u(t) to u(t + Δt)."""
-        c = space.head(state.theta)
-        if space.rest_depends_on_u:
-            new = self._iterated(space, c, t, dt)[-1]
-        elif dt in space.repeated_steps:
-            new = self._propagator(space, dt).step(space, c, t + self.nodes * dt)
+    def prepare(self, space: AbstractSpace, dt: float, many: bool = False) -> Step:
+        assert isinstance(space, AbstractLinearisedSpace), "an implicit scheme needs matrices"
+        if many and space.linear:
+            propagator = self._propagator(space, dt)
+            new_head = lambda c, t: propagator(c, t + self.nodes * dt)
+        elif space.linear:
+            new_head = lambda c, t: self._pass(space, c, np.tile(c, (self.stages, 1)), t, dt)[-1]
         else:
-            new = self._pass(space, c, np.tile(c, (self.stages, 1)), t, dt)[-1]
-        return State(space.theta(new)), [space.boundary_fit(new, t + dt)]
+            new_head = lambda c, t: self._iterated(space, c, t, dt)[-1]
 
-    def _propagator(self, space: LinearSpace, dt: float) -> Propagator:
-        """The step as a matrix, kept by the space as long as its own matrices stay."""
+        def step(state: State, t: float, key: Key = ()) -> tuple[State, list[Fit]]:
+            new = new_head(space.head(state.theta), t)
+            return State(space.theta(new)), [space.boundary_fit(new, t + dt)]
 
-        def build() -> Propagator:
-            eigenvalues, vectors, inverse = self._diagonal
-            used = eigenvalues.imag > -1e-12
-            # A conjugate pair counts as twice the real part of one of the two.
-            pairs = np.where(eigenvalues.imag > 1e-12, 2.0, 1.0)
-            real = np.where(eigenvalues.imag > 1e-12, eigenvalues, eigenvalues.real)
-            return Propagator(
-                space,
-                (dt * real)[used],
-                inverse.sum(axis=1)[used],
-                inverse[used],
-                (pairs * vectors[-1])[used],
-            )
+        return step
 
-        return space.keep((self.name, dt), build)
+    def _propagator(self, space: AbstractLinearisedSpace, dt: float):
+        """The step as a matrix."""
+        eigenvalues, vectors, inverse = self._diagonal
+        used = eigenvalues.imag > -1e-12
+        # A conjugate pair counts as twice the real part of one of the two.
+        pairs = np.where(eigenvalues.imag > 1e-12, 2.0, 1.0)
+        real = np.where(eigenvalues.imag > 1e-12, eigenvalues, eigenvalues.real)
+        return space.propagator(
+            (dt * real)[used],
+            inverse.sum(axis=1)[used],
+            inverse[used],
+            (pairs * vectors[-1])[used],
+        )
 
-    def _iterated(self, space: LinearSpace, c, t: float, dt: float):
-        """Passes until the stages come to rest; around a new state if they do not.
+    def _iterated(self, space: AbstractLinearisedSpace, c, t: float, dt: float):
+        """Passes until the stages settle; around a new state if they do not.
 
         Matrices are kept from step to step as long as they serve: setting them anew costs as much
         as some ten passes.
@@ -123,36 +123,35 @@ class RadauIIA:
         for fresh in (False, True, True):
             if fresh:
                 space.linearise(t + dt / 2, heads[-1])
-            rest = Rest()
+            monitor = FixedPoint()
             for _ in range(MOST_PASSES):
                 new = self._pass(space, c, heads, t, dt)
-                change, size = (
-                    np.linalg.norm((new - heads) @ space.phi.T),
-                    np.linalg.norm(new @ space.phi.T),
-                )
+                change, size = (np.linalg.norm(space.rows(v)) for v in (new - heads, new))
                 if not np.isfinite(size):
                     break
                 heads = new
-                if rest.reached(float(change), float(size), space.noise(heads)):
-                    return heads
-                if rest.hopeless:
+                if monitor.reached(float(change), float(size), space.noise(heads)):
+                    return np.asarray(heads)
+                if monitor.hopeless:
                     break
-            heads = np.tile(c, (self.stages, 1)) if not fresh or rest.hopeless else heads
+            heads = np.tile(c, (self.stages, 1)) if not fresh or monitor.hopeless else heads
         raise DivergedError(
             f"the stages of the step to t = {t + dt:.6g} do not converge; take a smaller dt."
         )
 
-    def _pass(self, space: LinearSpace, c, heads, t: float, dt: float):
-        """New heads of the stages, with the rest that the old ones leave."""
-        inside, outside = space.rests(heads, t + self.nodes * dt)
-        return self._stages(space, space.phi @ c, inside, outside, dt)
+    def _pass(self, space: AbstractLinearisedSpace, c, heads, t: float, dt: float):
+        """New heads of the stages, with the remainder that the old ones leave."""
+        inside, outside = space.remainders(heads, t + self.nodes * dt)
+        return self._stages(space, space.rows(c), inside, outside, dt)
 
-    def _stages(self, space: LinearSpace, u, inside, outside, dt: float) -> Float[Array, "s n"]:
-        """Heads of all stages for a given rest."""
+    def _stages(
+        self, space: AbstractLinearisedSpace, u, inside, outside, dt: float
+    ) -> Float[Array, "s n"]:
+        """Heads of all stages for a given remainder."""
         eigenvalues, vectors, inverse = self._diagonal
         ones = inverse.sum(axis=1)
         inside, outside = inverse @ inside, inverse @ outside
-        heads = np.zeros((self.stages, space.unknowns))
+        heads: Float[Array, "s n"] | float = 0.0
         for j, eigenvalue in enumerate(eigenvalues):
             if eigenvalue.imag < -1e-12:
                 continue
@@ -160,8 +159,8 @@ class RadauIIA:
             right, data = ones[j] * u + tau * inside[j], outside[j]
             if eigenvalue.imag < 1e-12:  # a real stage needs no complex arithmetic
                 solved = space.solve(float(tau.real), right.real, data.real)
-                heads += np.outer(vectors[:, j].real, solved)
+                heads = heads + np.outer(vectors[:, j].real, solved)
             else:  # a pair: twice the real part of one of the two
                 solved = space.solve(complex(tau), right, data)
-                heads += 2 * np.real(np.outer(vectors[:, j], solved))
-        return heads
+                heads = heads + 2 * np.real(np.outer(vectors[:, j], solved))
+        return np.asarray(heads)

@@ -9,16 +9,17 @@ import numpy as np
 
 from tengbc.errors import UsageError
 from tengbc.projection import Fit
-from tengbc.schemes.space import Space, StageSpace
-from tengbc.schemes.stage_boundary import StageFormula
-from tengbc.schemes.state import State
+from tengbc.schemes.base import AbstractScheme, Key, Step
 from tengbc.schemes.tableau import Tableau
+from tengbc.spaces.interface import AbstractSpace, State
+from tengbc.spaces.network import NetworkSpace
+from tengbc.spaces.stage_boundary import StageFormula
 
 StageData = Literal["time", "consistent", "values"]
 
 
 @dataclass(frozen=True)
-class RungeKutta:
+class RungeKutta(AbstractScheme):
     """One step of an explicit tableau, one projection per stage.
 
     Each fit starts from the stage before it, which is closer to the target than the beginning of
@@ -34,6 +35,8 @@ class RungeKutta:
 
     tableau: Tableau
     stage_data: StageData = "time"
+    explicit = True
+    one_step = True
 
     def __post_init__(self):
         if self.stage_data not in get_args(StageData):
@@ -56,10 +59,17 @@ class RungeKutta:
         """The tableau's name."""
         return self.tableau.name
 
-    def step(
-        self, space: Space, state: State, t: float, dt: float, key: tuple[int, ...]
+    def prepare(self, space: AbstractSpace, dt: float, many: bool = False) -> Step:
+        if self.stage_data != "time" and not isinstance(space, NetworkSpace):
+            raise UsageError(
+                f"{type(space).__name__} cannot evaluate a stage's formula on the boundary; take "
+                f"stage_data='time'."
+            )
+        return lambda state, t, key=(): self._step(space, state, t, dt, key)
+
+    def _step(
+        self, space: AbstractSpace, state: State, t: float, dt: float, key: Key
     ) -> tuple[State, list[Fit]]:
-        """From u(t) to u(t + Δt); `key` is (seed, step)."""
         a, b, c = self.tableau.a, self.tableau.b, self.tableau.c
         u = space.values(state.theta)
         thetas, rates, fits = [state.theta], [space.rates(state.theta, t)], []
@@ -70,9 +80,9 @@ class RungeKutta:
             target, then = u + dt * sum(increments), t + time * dt
             there = space
             if stage < last and self.stage_data != "time":
+                assert isinstance(space, NetworkSpace)
                 formula = self._formula(thetas, weights, t, dt)
-                only_values = self.stage_data == "values"
-                there = _stage_space(space).at_stage(formula, then, only_values)
+                there = space.at_stage(formula, then, self.stage_data == "values")
             first = stage == 0 and last > 0
             fit = there.project(thetas[-1], target, then, (*key, stage), first=first)
             fits.append(fit)
@@ -90,12 +100,3 @@ class RungeKutta:
             weights=np.array([dt * weights[j] for j in used]),
             times=np.array([t + dt * self.tableau.c[j] for j in used]),
         )
-
-
-def _stage_space(space: Space) -> StageSpace:
-    if not isinstance(space, StageSpace):
-        raise UsageError(
-            f"{type(space).__name__} cannot evaluate a stage's formula on the boundary; take "
-            f"stage_data='time'."
-        )
-    return space

@@ -1,7 +1,5 @@
-"""solve(): the loop around projections and schemes, and what it returns."""
+"""solve(): strategies, the one verified loop, and the march."""
 
-from tengbc.history import Record as Record
-from tengbc.outcome import Outcome as Outcome
-from tengbc.outcome import Result as Result
-from tengbc.solver.solution import Solution as Solution
 from tengbc.solver.solve import solve as solve
+from tengbc.solver.strategies import add_strategy as add_strategy
+from tengbc.solver.strategies import select_strategy as select_strategy

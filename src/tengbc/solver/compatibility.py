@@ -15,11 +15,10 @@ import numpy as np
 from jaxtyping import Float
 
 from tengbc.geometry.points import BoundaryPoints
+from tengbc.pointwise import QUICK
 from tengbc.problem import Problem
 from tengbc.projection.collocation import check_finite
 
-QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-"""Run once on few points: compiling is all that counts."""
 _KNOWN: WeakKeyDictionary[Problem, dict] = WeakKeyDictionary()
 
 

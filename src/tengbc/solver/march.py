@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
 from tengbc.errors import DivergedError, NonFiniteError, OutputError
-from tengbc.history import History, Record
+from tengbc.history import Record
 from tengbc.journal import NO_STAGE, Stage
+from tengbc.networks import Network
 from tengbc.outcome import Outcome, Result, unwritten
+from tengbc.problem import Problem
 from tengbc.projection import Fit
-from tengbc.schemes import Space, State
-from tengbc.solver.clock import Clock
-from tengbc.solver.marched import Marched
-from tengbc.solver.snapshots import march_snapshot, marched_from
+from tengbc.schemes.base import AbstractScheme, Key, Step
+from tengbc.solver.steps import Leg, StepController
+from tengbc.solver.trajectory import Trajectory, trajectory_of
+from tengbc.spaces import AbstractSpace, State
 
 Array = np.ndarray
 LARGEST_MISFIT = 0.5
@@ -26,119 +29,167 @@ LARGEST_GROWTH = 1e6
 STALLED_STEPS = 5
 """After so many steps in a row without one accepted iteration a march is over."""
 AT_REST = 1e-8
-"""A smaller misfit may well be left as it is: the solution has come to rest."""
-
-
-class Scheme(Protocol):
-    """A time scheme: from one state to the next."""
-
-    @property
-    def name(self) -> str:
-        """Its name on the command line."""
-        ...
-
-    @property
-    def order(self) -> int:
-        """Order of convergence in Δt."""
-        ...
-
-    def step(
-        self, space: Space, state: State, t: float, dt: float, key: tuple[int, ...]
-    ) -> tuple[State, list[Fit]]:
-        """From u(t) to u(t + Δt)."""
-        ...
-
+"""A smaller misfit may well be left as it is: the solution no longer changes."""
+MOST_PREPARED = 2
+"""Prepared step lengths that are kept; steps that grow do not come back to an earlier one."""
+ERROR_INTERVAL = 2.0
+"""Seconds between two looks at the true error; a march that takes less is not looked at."""
+ERROR_POINTS = 512
 
 Callback = Callable[[Record, State], bool | None]
-"""Called after every step; returning True asks the march to stop there."""
+"""Called after every leg; returning True asks the march to stop there."""
+Progress = Callable[[str, float, dict], object]
+"""Progress: phase, fraction done, what is known so far; True ends an initial fit there."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A march ready to go: all decisions made, the initial condition fitted.
+
+    `network` gives the network of a θ; `facts` are what the solution tells of its making.
+    `failure` says why the march must not begin; then `start` is as far as the fit came.
+    """
+
+    space: AbstractSpace
+    scheme: AbstractScheme
+    steps: StepController
+    start: State
+    network: Callable[[Float[Array, " p"]], Network]
+    facts: dict[str, object]
+    failure: Result | None = None
 
 
 def march(
-    space: Space,
-    scheme: Scheme,
-    clock: Clock,
-    start: State,
-    seed: int,
-    observe: Callable[[int, float, State, list[Fit]], Record],
+    plan: Plan,
+    seed: int = 0,
     callbacks: Sequence[Callback] = (),
-    keep_every: int = 1,
     stage: Stage = NO_STAGE,
-) -> Marched:
+    watch: Callable[[Trajectory], object] = lambda trajectory: None,
+) -> Trajectory:
     """Step from t = 0 to the end, watching for divergence, NaN and requests to stop.
 
-    `observe` turns a state into a record; states at every `keep_every`-th step, the first and the
-    last are kept. Where `stage` recalls an earlier march, that one goes on.
+    Where `stage` recalls an earlier march, that one goes on. `watch` is told of the progress.
     """
-    before = stage.recall()
+    if plan.failure is not None:
+        return replace(Trajectory.begun(plan.start), result=plan.failure)
+    before, expected = stage.recall(), plan.steps.expected
     if before is None:
-        size = _size(space.values(start.theta))
-        empty = History(expected=clock.steps)
-        marched = Marched(Result(Outcome.DONE), start, [0.0], [start.theta], empty, size)
+        trajectory = Trajectory.begun(plan.start, plan.space.size(plan.start.theta), expected)
     else:
-        marched = marched_from(before, space, clock.steps)
+        trajectory = trajectory_of(before, plan.space, expected)
     try:
-        for record in marched.history:
-            stage.note(record)
-        marched.result = _steps(
-            marched, space, scheme, clock, seed, observe, callbacks, keep_every, stage
-        )
+        trajectory.result = _March(plan, seed, callbacks, stage, watch).run(trajectory)
     except OutputError as error:
-        marched.result = unwritten(error)
-    return marched
+        trajectory.result = unwritten(error)
+    return trajectory
 
 
-def _steps(
-    marched: Marched,
-    space: Space,
-    scheme: Scheme,
-    clock: Clock,
-    seed: int,
-    observe: Callable[[int, float, State, list[Fit]], Record],
-    callbacks: Sequence[Callback],
-    keep_every: int,
-    stage: Stage,
-) -> Result:
-    """The steps that are left; each ends with the march in a state that could be taken up."""
-    for n in range(len(marched.history), clock.steps):
-        if stage.stopping:
-            return _stopped(marched, clock, n)
-        try:
-            state, fits = scheme.step(
-                space, marched.state, clock.time(n), clock.step(n), (seed, n + 1)
-            )
-        except NonFiniteError as error:
-            return Result(Outcome.NON_FINITE, str(error))
-        except DivergedError as error:
-            return Result(Outcome.DIVERGED, str(error))
-        t = clock.time(n + 1)
-        if n == 0:
+class _March:
+    """The loop over legs; each ends with the trajectory in a state that could be taken up."""
+
+    def __init__(self, plan: Plan, seed: int, callbacks: Sequence[Callback], stage: Stage, watch):
+        self.plan, self.space, self.seed = plan, plan.space, seed
+        self.callbacks, self.stage, self.watch = callbacks, stage, watch
+        self._interval, self._looked, self._noted = stage.interval, -np.inf, 0
+        self._prepared: dict[float, Step] = {}
+
+    def run(self, trajectory: Trajectory) -> Result:
+        """All legs that are left."""
+        if self._look(trajectory):
+            return self._stopped(trajectory)
+        while True:
+            try:
+                leg = self._leg(trajectory)
+            except NonFiniteError as error:
+                return self._ended(trajectory, Result(Outcome.NON_FINITE, str(error)))
+            except DivergedError as error:
+                return self._ended(trajectory, Result(Outcome.DIVERGED, str(error)))
+            if leg is None:
+                return self._ended(trajectory, Result(Outcome.DONE))
+            last = leg.end >= self.plan.steps.end
+            record = trajectory.history[-1] if self.callbacks else None
+            asked = any([callback(record, trajectory.state) for callback in self.callbacks])
+            stopping = self._look(trajectory)
+            if trajectory.still >= STALLED_STEPS:
+                return self._ended(trajectory, Result(Outcome.STALLED, _stall_text(leg.end)))
+            if (asked or stopping) and not last:
+                return self._stopped(trajectory)
+
+    def _leg(self, trajectory: Trajectory) -> Leg | None:
+        """Steps of one length and what comes of them; None if there is nothing left to do."""
+        space, t, done = self.space, trajectory.t, len(trajectory.history)
+        theta = space.adapt(trajectory.state.theta, t)
+        longest = lambda: space.longest_step(theta, t)
+        leg = self.plan.steps.leg(done, len(trajectory.times), t, longest)
+        if leg is None:
+            return None
+        state, key = replace(trajectory.state, theta=theta), (self.seed, done + 1)
+        state, fits = self._advance(state, t, leg, key, self.plan.steps.halvings)
+        size = space.size(state.theta)
+        if done == 0:
             # Sources and boundary values may be what sets the size: the first step shows it.
-            first = _size(space.values(state.theta))
-            marched.usual_size = max(marched.usual_size, first, 1e-3)
-        lost = _lost(space, state, fits, marched.usual_size, t)
+            trajectory.usual_size = max(trajectory.usual_size, size, 1e-3)
+        lost = _lost(size, fits, trajectory.usual_size, leg.end)
         if lost is not None:
-            return Result(Outcome.DIVERGED, lost)
-        record = observe(n + 1, t, state, fits)
-        marched.history.append(record)
-        marched.state = state
-        marched.still = marched.still + 1 if _stands_still(fits) else 0
-        if (n + 1) % keep_every == 0 or n + 1 == clock.steps:
-            marched.keep(t)
-        asked = any([callback(record, state) for callback in callbacks])
-        stage.note(record)
-        stage.offer(lambda: march_snapshot(marched, space))
-        if marched.still >= STALLED_STEPS:
-            return Result(Outcome.STALLED, _stall_text(t))
-        if asked and n + 1 < clock.steps:
-            return _stopped(marched, clock, n + 1)
-    return Result(Outcome.DONE)
+            raise DivergedError(lost)
+        measured = space.measured(state.theta, leg.end, fits)
+        trajectory.history.append(Record(done + 1, leg.end, measured))
+        trajectory.state, trajectory.t = state, leg.end
+        trajectory.steps += leg.count
+        trajectory.still = trajectory.still + 1 if _stands_still(fits) else 0
+        if leg.stored:
+            trajectory.keep()
+        return leg
 
+    def _advance(
+        self, state: State, t: float, leg: Leg, key: Key, halvings: int
+    ) -> tuple[State, list[Fit]]:
+        """The steps of a leg; one that fails is taken as two of half the length."""
+        try:
+            step, fits = self._step(leg.dt, leg.many), []
+            for k in range(leg.count):
+                state, fits = step(state, t + k * leg.dt, key)
+            return state, fits
+        except DivergedError:
+            if not halvings:
+                raise
+        half = replace(leg, dt=leg.dt / 2)
+        for k in range(2):
+            then = t + k * half.dt
+            state = replace(state, theta=self.space.adapt(state.theta, then))
+            state, fits = self._advance(state, then, half, key, halvings - 1)
+        return state, fits
 
-def _stopped(marched: Marched, clock: Clock, n: int) -> Result:
-    marched.keep(clock.time(n))
-    return Result(
-        Outcome.INTERRUPTED, f"stopped on request at t = {clock.time(n):.6g} of {clock.end:g}."
-    )
+    def _step(self, dt: float, many: bool) -> Step:
+        """The step of that length, prepared once."""
+        if dt not in self._prepared:
+            while len(self._prepared) >= MOST_PREPARED:
+                del self._prepared[next(iter(self._prepared))]
+            self._prepared[dt] = self.plan.scheme.prepare(self.space, dt, many)
+        return self._prepared[dt]
+
+    def _look(self, trajectory: Trajectory, at_once: bool = False) -> bool:
+        """Now and then: lines of history, a checkpoint if it is time, progress, a wish to stop."""
+        now, done = time.monotonic(), len(trajectory.history)
+        if done > 2 and not at_once and now - self._looked < self._interval:
+            return False
+        self._looked = now
+        for record in trajectory.history[self._noted :]:
+            self.stage.note(record)
+        if done > self._noted:
+            self.stage.offer(lambda: trajectory.snapshot(self.space))
+            self.watch(trajectory)
+        self._noted = done
+        return self.stage.stopping
+
+    def _ended(self, trajectory: Trajectory, result: Result) -> Result:
+        self._look(trajectory, at_once=True)
+        return result
+
+    def _stopped(self, trajectory: Trajectory) -> Result:
+        trajectory.keep()
+        text = f"stopped on request at t = {trajectory.t:.6g} of {self.plan.steps.end:g}."
+        return self._ended(trajectory, Result(Outcome.INTERRUPTED, text))
 
 
 def _stands_still(fits: Sequence[Fit]) -> bool:
@@ -155,11 +206,8 @@ def _stall_text(t: float) -> str:
     )
 
 
-def _lost(
-    space: Space, state: State, fits: Sequence[Fit], usual_size: float, t: float
-) -> str | None:
+def _lost(size: float, fits: Sequence[Fit], usual_size: float, t: float) -> str | None:
     """A sentence if the march has lost the solution, None if all is well."""
-    size = _size(space.values(state.theta))
     misfit = np.max([0.0, *(fit.misfit for fit in fits)])
     if not np.isfinite(size) or size > LARGEST_GROWTH * usual_size:
         return (
@@ -175,5 +223,39 @@ def _lost(
     return None
 
 
-def _size(values: Float[Array, "n m"]) -> float:
-    return float(np.sqrt(np.mean(np.square(values)))) if values.size else 0.0
+class Watch:
+    """Tells progress, and where an exact solution is known the error, seldom and on few points.
+
+    The second look tells how long the rest will take, and whether the error will be looked at: if
+    so, what that needs is compiled there, and never later.
+    """
+
+    def __init__(self, problem: Problem, plan: Plan, progress: Progress):
+        self.problem, self.plan, self.progress = problem, plan, progress
+        self.error: dict[str, float] = {}
+        self._looks, self._watched = 0, False
+        self._last = (time.monotonic(), 0.0)
+        self._points = problem.domain.interior(ERROR_POINTS, seed=1).x
+
+    def __call__(self, trajectory: Trajectory) -> None:
+        t, end = trajectory.t, self.plan.steps.end
+        if self.problem.exact_function is not None:
+            self._look_at_error(trajectory, t, end)
+        last = trajectory.history[-1]
+        known = {"step": last.step, "time": t, **last.measured, **self.error}
+        self.progress("march", t / end, known)
+
+    def _look_at_error(self, trajectory: Trajectory, t: float, end: float) -> None:
+        now, (then, before) = time.monotonic(), self._last
+        self._looks += 1
+        if self._looks == 2:
+            self._watched = (now - then) / max(t - before, 1e-300) * (end - t) >= ERROR_INTERVAL
+        due = self._looks == 2 or now - then >= ERROR_INTERVAL
+        if self._looks == 1 or (self._watched and due):
+            if self._watched:
+                truth = self.problem.exact(self._points, t)
+                found = self.plan.network(trajectory.state.theta).evaluate(self._points)
+                size = float(np.linalg.norm(truth))
+                if size > 0:
+                    self.error = {"error": float(np.linalg.norm(found - truth)) / size}
+            self._last = (now, t)

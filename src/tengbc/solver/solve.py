@@ -5,33 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
+from tengbc.costs import check_memory
 from tengbc.errors import ToleranceError, UsageError
-from tengbc.estimate import check_memory
 from tengbc.journal import NO_JOURNAL, Journal
 from tengbc.options import Options, options
 from tengbc.problem import Problem
-from tengbc.solver.deformed import deformable, solve_deformed
-from tengbc.solver.fast import solve_fast
-from tengbc.solver.march import Callback
-from tengbc.solver.paper import solve_paper
-from tengbc.solver.plan import Report
-from tengbc.solver.solution import Solution
-
-
-def _solver(problem: Problem, checked: Options):
-    """The solver of a preset; `fast` has two, and what moves decides."""
-    if checked.preset == "paper":
-        return solve_paper
-    return solve_deformed if deformable(problem, checked) else solve_fast
-
-
-def _warn(problem: Problem, checked: Options) -> None:
-    """Say before the march which data do not fit together."""
-    from tengbc.examine import examine  # which asks the solver's own modules
-
-    for finding in examine(problem, checked, thorough=False):
-        if finding.level == "warning":
-            warnings.warn(finding.text, stacklevel=3)
+from tengbc.solution import Solution
+from tengbc.solver.examine import examine
+from tengbc.solver.march import Callback, Progress
+from tengbc.solver.strategies import select_strategy
+from tengbc.solver.verified import Runner, solve_verified
 
 
 def solve(
@@ -41,7 +24,7 @@ def solve(
     rtol: float | None = None,
     throw: bool = True,
     callbacks: Sequence[Callback] = (),
-    report: Report = lambda phase, fraction, known: None,
+    report: Progress = lambda phase, fraction, known: None,
     journal: Journal = NO_JOURNAL,
     **choices,
 ) -> Solution:
@@ -56,24 +39,19 @@ def solve(
     - `callbacks`: functions of (record, state), called after each step; True stops the march.
     - `report`: progress, a function of (phase, fraction, known).
     - `journal`: where the run is written down, to be taken up again (see `tengbc.journal`).
-    - any option of `tengbc.options.Options`, such as `preset`, `scheme`, `dt`, `seed`.
+    - any option of `tengbc.options.Options`, such as `strategy`, `scheme`, `dt`, `seed`.
     """
-    if not isinstance(problem, Problem):
-        raise UsageError(
-            f"solve takes a Problem, not {problem!r}; make one, or take a benchmark: "
-            f"tb.solve(tb.problems.get('heat-robin'))."
-        )
-    checked = options(**choices, rtol=rtol, t_end=t_end if t_end is not None else problem.t_end)
-    if checked.t_end is None:
-        raise UsageError(
-            "t_end is missing and the problem has none of its own; pass t_end=… or --t-end."
-        )
-    check_memory(checked, problem.domain.dim, problem.components or 1)
+    chosen = _checked(problem, t_end, rtol=rtol, **choices)
+    assert chosen.t_end is not None
+    strategy = select_strategy(problem, chosen).strategy
+    strategy.check(problem, chosen)
+    cost = strategy.cost(problem, chosen, chosen.t_end, 1.0)
+    check_memory(cost.memory, cost.lower)
     if journal is NO_JOURNAL:  # who keeps one, such as the command line, has looked already
-        _warn(problem, checked)
-    solution = _solver(problem, checked)(
-        problem, checked, checked.t_end, report, callbacks, journal
-    )
+        for finding in examine(problem, chosen, thorough=False):
+            if finding.level == "warning":
+                warnings.warn(finding.text, stacklevel=2)
+    solution = solve_verified(strategy, problem, chosen, chosen.t_end, report, callbacks, journal)
     error = solution.result.error()
     if throw and error is not None:
         if isinstance(error, ToleranceError) and rtol is None:
@@ -83,3 +61,27 @@ def solve(
         error.solution = solution
         raise error
     return solution
+
+
+def solve_once(problem: Problem, chosen: Options, report: Progress) -> Solution:
+    """Solve at the first resolution without a companion, so that no error is stated."""
+    strategy, t_end = select_strategy(problem, chosen).strategy, chosen.t_end
+    assert t_end is not None
+    tolerance = strategy.tolerance(problem, chosen)
+    run = Runner(strategy, problem, chosen, t_end, report, (), NO_JOURNAL)
+    resolution = strategy.first(problem, run.options, t_end, tolerance or 1.0)
+    return run(resolution, "answer").solution
+
+
+def _checked(problem: Problem, t_end: float | None, **choices) -> Options:
+    if not isinstance(problem, Problem):
+        raise UsageError(
+            f"solve takes a Problem, not {problem!r}; make one, or take a benchmark: "
+            f"tb.solve(tb.problems.get('heat-robin'))."
+        )
+    checked = options(**choices, t_end=t_end if t_end is not None else problem.t_end)
+    if checked.t_end is None:
+        raise UsageError(
+            "t_end is missing and the problem has none of its own; pass t_end=… or --t-end."
+        )
+    return checked

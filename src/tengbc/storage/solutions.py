@@ -15,7 +15,7 @@ from tengbc.networks import AbstractBody, Parameters
 from tengbc.networks.network import with_head
 from tengbc.outcome import Outcome, Result
 from tengbc.problem import Problem
-from tengbc.solver.solution import Solution
+from tengbc.solution import Solution
 from tengbc.storage.atomic import write_atomically
 from tengbc.storage.kinds import decode, encode, plain
 from tengbc.storage.problems import describe_problem, restore_problem

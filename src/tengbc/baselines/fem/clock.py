@@ -19,7 +19,7 @@ class Clock:
     """Seconds by phase, compilation apart; raises BudgetError when `budget` will not do."""
 
     def __init__(self, budget: int | float | None):
-        from tengbc.solver.compile_clock import compile_clock
+        from tengbc.timing import compile_clock
 
         self._compile_clock, self._budget = compile_clock, budget
         self.seconds = {"compile": 0.0}

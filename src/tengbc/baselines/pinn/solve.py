@@ -13,7 +13,7 @@ from tengbc.baselines.pinn.solution import PinnSolution, Snapshot
 from tengbc.errors import UsageError
 from tengbc.outcome import Outcome, Result
 from tengbc.problem import Problem
-from tengbc.solver.compile_clock import compile_clock
+from tengbc.timing import compile_clock
 
 OPTIMISERS = {"bfgs": Bfgs, "engd": Engd}
 BOUNDARY_WEIGHT = 100.0

@@ -58,7 +58,7 @@ def solve_spectral(
     stored = _checked_times(np.linspace(0.0, end, 101) if times is None else times, end)
     clock = Clock(None)
     terms = sort_terms(problem)
-    stepper = Stepper(terms, box_lattice(problem, resolution), workers)
+    stepper = Stepper(terms, box_lattice(problem.domain, resolution), workers)
     modes = _initial(problem, stepper.lattice)
     clock.lap("start")
 

@@ -15,9 +15,9 @@ from jaxtyping import Complex, Float, Inexact
 
 from tengbc.equations import AbstractEquation, Heat, Transport
 from tengbc.equations.burgers import SelfAdvection
+from tengbc.equations.local import Derivatives, needed_derivatives, rates_at
 from tengbc.errors import NonFiniteError
-from tengbc.fourier import Derivatives, Lattice, needed_derivatives
-from tengbc.fourier.local_rates import rates_at
+from tengbc.fourier import Lattice
 from tengbc.problem import Problem
 
 Array = np.ndarray

@@ -8,8 +8,8 @@ from tengbc.comparison.trial import OutOfTime, Trial, Watch
 from tengbc.outcome import Outcome
 from tengbc.problem import Problem
 from tengbc.solver import solve
+from tengbc.solver.march import Progress as Report
 from tengbc.solver.measure import Truth
-from tengbc.solver.plan import Report
 
 TOLERANCES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 

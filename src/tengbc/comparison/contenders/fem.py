@@ -14,8 +14,8 @@ from tengbc.baselines.fem.trials import FemTrial, Runner
 from tengbc.comparison.trial import Trial, Watch
 from tengbc.errors import DivergedError
 from tengbc.problem import Problem
+from tengbc.solver.march import Progress as Report
 from tengbc.solver.measure import Truth
-from tengbc.solver.plan import Report
 
 SHARES = (1 / 64, 1 / 16, 1 / 4, 1.0)
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from tengbc.comparison.trial import Trial, Watch
 from tengbc.problem import Problem
 from tengbc.solver import solve
+from tengbc.solver.march import Progress as Report
 from tengbc.solver.measure import Truth
-from tengbc.solver.plan import Report
 
 FIT_SHARE = 0.4
 """The part of the time after which the initial fit has to be content."""

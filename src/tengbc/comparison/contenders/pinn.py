@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from tengbc.baselines.pinn import solve_pinn
 from tengbc.comparison.trial import Trial
 from tengbc.problem import Problem
+from tengbc.solver.march import Progress as Report
 from tengbc.solver.measure import Truth
-from tengbc.solver.plan import Report
 
 SHARES = (1 / 8, 1 / 4, 1 / 2)
 

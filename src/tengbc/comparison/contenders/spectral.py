@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from tengbc.baselines.spectral import solve_spectral
 from tengbc.comparison.trial import OutOfTime, Trial, Watch
 from tengbc.problem import Problem
+from tengbc.solver.march import Progress as Report
 from tengbc.solver.measure import Truth
-from tengbc.solver.plan import Report
 
 RESOLUTIONS = (32, 64, 128, 256, 512, 1024, 2048)
 STEPS_PER_POINT = 4

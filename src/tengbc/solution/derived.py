@@ -1,0 +1,110 @@
+"""What follows from a solution: its gradient, its integral, and the flux through a boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from tengbc.coefficient import Coefficient, CoefficientLike, coefficient
+from tengbc.equations import AbstractEquation, Heat
+from tengbc.errors import UsageError
+from tengbc.pointwise import Evaluator, as_points, as_time
+
+if TYPE_CHECKING:
+    from tengbc.solution.solution import Solution
+
+Array = np.ndarray
+MOST_NODES = 200_000
+AGREEMENT = 1e-13
+"""Two quadratures that differ by less, relative to ∫|f|, are not refined."""
+
+
+def gradient(
+    solution: Solution, x: Float[Array, "n d"], t: float, outside: str = "raise"
+) -> Float[Array, "..."]:
+    """∇u at points (d,) or (n, d): one row per component, one column per axis."""
+    points = as_points(x, solution.problem.domain.dim)
+    many = np.atleast_2d(points)
+    inside = solution._inside(many, outside)
+    result = np.full((len(many), *solution.problem.shape, many.shape[1]), np.nan)
+    result[inside] = solution.interpolated(many[inside], t, slopes=True)
+    return result if points.ndim == 2 else result[0]
+
+
+def integral(solution: Solution, t: float | Sequence[float] | Array) -> Float[Array, "..."] | float:
+    """∫_Ω u dx by Gauss quadrature, refined until it settles."""
+    times = np.array([as_time(time) for time in np.atleast_1d(np.asarray(t, dtype=object))])
+    domain = solution.problem.domain
+
+    def weighted(order: int) -> tuple[Array, Array]:
+        points = domain.interior(rule="gauss", order=order)
+        return solution.at_times(points.x, times), points.w
+
+    result = _settled(weighted, domain.dim)
+    return result if np.ndim(t) else _plain(result[0])
+
+
+def flux(
+    solution: Solution, segment: str | None, t: float, diffusivity: CoefficientLike | None = None
+) -> Float[Array, "..."] | float:
+    """∮_Γ κ ∂ₙu ds over a segment, or over the whole boundary."""
+    domain = solution.problem.domain
+    segments = domain.segments if segment is None else (segment,)
+    if diffusivity is None:
+        kappa = _diffusivity(solution.problem.equation)
+    else:
+        kappa = coefficient(diffusivity, "diffusivity")
+    varying = None if kappa.constant else Evaluator(kappa, domain.dim)
+    sample = kappa.value if varying is None else varying(domain.interior(1).x[0], t)
+    if np.shape(sample) not in ((), solution.problem.shape):
+        raise UsageError(
+            f"diffusivity has shape {np.shape(sample)}, but the field has "
+            f"{solution.problem.shape}; give a number, or one number per component."
+        )
+    total = np.zeros(solution.problem.shape)
+    for name in segments:
+
+        def weighted(order: int, name: str = name) -> tuple[Array, Array]:
+            points = domain.boundary(name, rule="gauss", order=order)
+            slope = np.einsum("n...d,nd->n...", solution.gradient(points.x, t), points.normal)
+            if varying is None:
+                return (kappa.value * slope)[None], points.w
+            scale = varying(points.x, t)
+            scale = scale[:, None] if scale.ndim < slope.ndim else scale
+            return (scale * slope)[None], points.w
+
+        total = total + _settled(weighted, domain.dim - 1)[0]
+    return _plain(total)
+
+
+def _settled(weighted: Callable[[int], tuple[Array, Array]], dim: int) -> Float[Array, "k ..."]:
+    """Σ w f with the order of the rule doubled until the sum no longer changes."""
+    order = {0: 1, 1: 40, 2: 40, 3: 20}.get(dim, 6)
+    values, weights = weighted(order)
+    result = np.einsum("kn...,n->k...", values, weights)
+    while dim and len(weights) * 2**dim <= MOST_NODES and order <= 200:
+        order, before = 2 * order, result
+        values, weights = weighted(order)
+        result = np.einsum("kn...,n->k...", values, weights)
+        size = np.einsum("kn...,n->k...", np.abs(values), weights)
+        if (np.abs(result - before) <= AGREEMENT * size).all():
+            break
+    return result
+
+
+def _diffusivity(equation: AbstractEquation) -> Coefficient:
+    """κ of the term κ∇²u, wherever it stands in an equation."""
+    found = [term.kappa for term in equation.terms if isinstance(term, Heat)]
+    if len(found) != 1:
+        raise UsageError(
+            f"The equation ∂ₜu = {equation.formula} does not say what its diffusivity κ is, which "
+            f"the flux ∮ κ∂ₙu needs; pass diffusivity=…, and 1 for ∮ ∂ₙu itself."
+        )
+    return found[0]
+
+
+def _plain(value: Array) -> Array | float:
+    return value if np.ndim(value) else float(value)

@@ -1,0 +1,198 @@
+"""Check before compute: is the problem well stated, and what will the run cost?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tengbc import costs
+from tengbc.equations import Reaction, Source, Transport
+from tengbc.errors import TengbcError
+from tengbc.geometry.points import BoundaryPoints
+from tengbc.options import Options
+from tengbc.problem import Problem
+from tengbc.solver.compatibility import initial_mismatch, initial_size, mismatch_at
+from tengbc.solver.sampling import boundary_points, initial_values
+from tengbc.solver.strategies import select_strategy
+
+POINTS = 64
+"""Points on the boundary at which data are compared; the preset `fast` looks at the same ones."""
+JUMP = 1e-9
+"""Initial and boundary data that differ by more, relative to u₀, are told apart from rounding."""
+DRIFT = 1e-6
+"""The same for how fast they move apart."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at: fine, worth knowing, doubtful, or wrong."""
+
+    level: Literal["fine", "note", "warning", "error"]
+    text: str
+    error: TengbcError | None = None
+
+
+def examine(problem: Problem, options: Options, thorough: bool = True) -> list[Finding]:
+    """Everything that can be said before the first step; not `thorough`: in a blink."""
+    t_end = options.t_end or problem.t_end or 1.0
+    found: list[Finding] = []
+    for look in (_boundary, _values, _corners, _outflow):
+        try:
+            found += look(problem, t_end, thorough)
+        except TengbcError as error:
+            found.append(Finding("error", str(error), error))
+    if thorough:
+        found += _cost(problem, options, t_end)
+    return found
+
+
+def _boundary(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding]:
+    domain = problem.domain
+    step = 1e-6 * domain.radius
+    for points in boundary_points(domain, POINTS):
+        unit = np.abs(np.linalg.norm(points.normal, axis=1) - 1).max() < 1e-9
+        outside = domain.contains(points.x + step * points.normal)
+        inside = domain.contains(points.x - step * points.normal)
+        if not unit or outside.any() or not inside.all():
+            wrong = np.flatnonzero(outside | ~inside)
+            where = _place(points.x[wrong[0] if len(wrong) else 0])
+            yield Finding(
+                "error",
+                f"The normal of {points.segment} at {where} is not the outward unit normal; "
+                f"correct the domain.",
+            )
+    count = len(domain.segments)
+    text = "no boundary: the domain is periodic" if not count else f"{count} segments covered"
+    yield Finding("fine", f"boundary: {text}, normals outward")
+
+
+def _values(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding]:
+    """Finite initial values, and conditions that they meet."""
+    initial_values(problem, problem.domain.interior(256))
+    boundary = boundary_points(problem.domain, POINTS)
+    jumps, drifts = initial_mismatch(problem, boundary, t_end)
+    for segment, jump in jumps.items():
+        if jump > JUMP:
+            yield Finding(
+                "warning",
+                f"initial values miss the condition on {segment} by {jump:.1e} of their size at "
+                f"t = 0; the solution has a layer there that is not resolved at first.",
+            )
+        elif drifts[segment] > DRIFT:
+            yield Finding(
+                "note",
+                f"initial values meet the condition on {segment}, but move away from it at "
+                f"{drifts[segment]:.1e} of their size per run: a weak layer at t = 0.",
+            )
+        else:
+            yield Finding("fine", f"initial values meet the condition on {segment}")
+
+
+def _corners(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding]:
+    """Where two segments meet: u₀ against each, and prescribed values against one another."""
+    ends = [points for segment in problem.domain.segments if (points := _ends(problem, segment))]
+    if thorough:
+        size = initial_size(problem)
+        for points in ends:
+            values, _ = mismatch_at(problem, points)
+            worst = int(np.argmax(np.abs(values).max(axis=1)))
+            jump = float(np.abs(values[worst]).max()) / size
+            if jump > JUMP:
+                yield Finding(
+                    "warning",
+                    f"initial values miss the condition on {points.segment} by {jump:.1e} of their "
+                    f"size at its end {_place(points.x[worst])}.",
+                )
+    prescribed = [p for p in ends if _is_value(problem, p.segment)]
+    for k, first in enumerate(prescribed):
+        for second in prescribed[k + 1 :]:
+            yield from _clashes(problem, first, second, t_end)
+
+
+def _clashes(problem: Problem, first, second, t_end: float) -> Iterator[Finding]:
+    near = 1e-9 * problem.domain.radius
+    for x in first.x:
+        if np.linalg.norm(second.x - x, axis=1).min() > near:
+            continue
+        for t in (0.0, t_end / 2, t_end):
+            one, two = (_prescribed(problem, p.segment, x, t) for p in (first, second))
+            gap = float(np.abs(one - two).max())
+            if gap > JUMP * max(1.0, float(np.abs(one).max())):
+                yield Finding(
+                    "warning",
+                    f"{first.segment} and {second.segment} ask for values that differ by "
+                    f"{gap:.1e} where they meet, at {_place(x)} and t = {t:g}.",
+                )
+                break
+
+
+def _outflow(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding]:
+    """Where a flow leaves the domain, values cannot be prescribed: they follow."""
+    terms = problem.equation.terms
+    flows = [term for term in terms if isinstance(term, Transport)]
+    if not flows or not all(isinstance(term, Transport | Source | Reaction) for term in terms):
+        return
+    boundary = boundary_points(problem.domain, POINTS)
+    jumps, drifts = initial_mismatch(problem, boundary, t_end)
+    for points in boundary:
+        speeds = [
+            sum(float(np.dot(flow.velocity(x, 0.0), n)) for flow in flows)
+            for x, n in zip(points.x[::8], points.normal[::8], strict=True)
+        ]
+        if max(speeds) <= 1e-12:
+            continue
+        wrong = max(jumps[points.segment], drifts[points.segment]) > DRIFT
+        yield Finding(
+            "warning" if wrong else "note",
+            f"the flow leaves through {points.segment}, so its data is redundant"
+            + (" and contradicts the initial values." if wrong else " (and agrees at t = 0)."),
+        )
+
+
+def _cost(problem: Problem, options: Options, t_end: float) -> Iterator[Finding]:
+    """Which strategy, and what it will need."""
+    try:
+        selection = select_strategy(problem, options)
+        selection.strategy.check(problem, options)
+    except TengbcError as error:
+        yield Finding("error", str(error), error)
+        return
+    yield Finding("fine", f"strategy: {selection}")
+    cost = selection.strategy.cost(problem, options, t_end, costs.speed())
+    there = costs.machine_memory()
+    yield Finding(
+        "fine" if cost.memory <= there else "error",
+        f"memory: at most about {cost.memory / costs.GIGABYTE:.1f} GB of "
+        f"{there / costs.GIGABYTE:.0f} GB",
+    )
+    shown = f"{cost.seconds:.0f} s" if cost.seconds < 120 else f"{cost.seconds / 60:.0f} min"
+    yield Finding("fine", f"time: roughly {shown}")
+
+
+def _ends(problem: Problem, segment: str) -> BoundaryPoints | None:
+    """The ends of the pieces of a segment of a plane domain, with their normals."""
+    if problem.domain.dim != 2:
+        return None
+    placed = [face.place(np.array([[0.0], [1.0]])) for face in problem.domain._faces(segment)]
+    x, normal = (np.concatenate(parts) for parts in zip(*placed, strict=True))
+    if np.allclose(x[0], x[-1], atol=1e-12 * problem.domain.radius) and len(placed) == 1:
+        return None  # a closed curve has no ends
+    return BoundaryPoints(x, np.ones(len(x)), normal, segment)
+
+
+def _is_value(problem: Problem, segment: str) -> bool:
+    law = problem.conditions[segment]
+    return law.coefficients is not None and law.prescribes_value and law.coefficients[0].equals(1)
+
+
+def _prescribed(problem: Problem, segment: str, x, t: float) -> np.ndarray:
+    law = problem.conditions[segment]
+    assert law.coefficients is not None
+    return np.atleast_1d(np.asarray(law.coefficients[2](x, t), dtype=float))
+
+
+def _place(x: np.ndarray) -> str:
+    return f"({', '.join(f'{coordinate:.6g}' for coordinate in x)})"

@@ -1,0 +1,78 @@
+"""The strategies, and which one a problem gets.
+
+| strategy | what it is | taken by itself |
+| --- | --- | --- |
+| deformed-waves | waves that follow fronts on a periodic box, explicit in time | nonlinear equations of at most second order on periodic boxes of up to three dimensions |
+| moving-features | waves and points that follow a front along an interval | nonlinear equations on an interval |
+| frozen-features | one basis of waves chosen by the initial values, implicit in time | everything else |
+| paper | the published method: a deep network, all of whose parameters march | never: `strategy="paper"`, or `preset="paper"` |
+
+The first that applies is taken: the order of the table is that of `STRATEGIES`. An option that the
+strategy at hand does not take is refused; it never changes the strategy.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tengbc.errors import UsageError
+from tengbc.options import Options, nearest, options
+from tengbc.problem import Problem
+from tengbc.solver.strategies.base import AbstractStrategy as AbstractStrategy
+from tengbc.solver.strategies.deformed_waves import DeformedWavesStrategy
+from tengbc.solver.strategies.frozen_features import FrozenFeatures
+from tengbc.solver.strategies.moving_features import MovingFeatures
+from tengbc.solver.strategies.paper import Paper
+
+STRATEGIES: list[AbstractStrategy] = [
+    DeformedWavesStrategy(),
+    MovingFeatures(),
+    FrozenFeatures(),
+]
+"""In the order in which they are asked."""
+ON_REQUEST: list[AbstractStrategy] = [Paper()]
+"""Taken only by name."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The strategy that a problem gets, and why."""
+
+    strategy: AbstractStrategy
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.strategy.name}: {self.strategy.what} ({self.reason})"
+
+
+def add_strategy(strategy: AbstractStrategy, first: bool = True) -> AbstractStrategy:
+    """Make a strategy of your own known, to be asked before all others or only by name."""
+    if strategy.name in (known.name for known in (*STRATEGIES, *ON_REQUEST)):
+        raise UsageError(f"There is a strategy {strategy.name!r} already; choose another name.")
+    if first:
+        STRATEGIES.insert(0, strategy)
+    else:
+        ON_REQUEST.append(strategy)
+    return strategy
+
+
+def select_strategy(problem: Problem, chosen: Options | None = None) -> Selection:
+    """The strategy that `solve` takes for a problem, and the reason as a half-sentence."""
+    chosen = options() if chosen is None else chosen
+    name = chosen.strategy or ("paper" if chosen.preset == "paper" else None)
+    if name is None:
+        for strategy in STRATEGIES:
+            found = strategy.applies(problem)
+            if found:
+                return Selection(strategy, found.reason)
+        raise UsageError("No strategy applies to this problem; name one with strategy=….")
+    known = {strategy.name: strategy for strategy in (*STRATEGIES, *ON_REQUEST)}
+    if name not in known:
+        raise UsageError(f"There is no strategy {name!r}; {nearest(name, tuple(known))}.")
+    found = known[name].applies(problem)
+    if not found:
+        raise UsageError(
+            f"The strategy {name} does not apply: {found.reason}; choose another, or leave the "
+            f"choice to select_strategy."
+        )
+    return Selection(known[name], "asked for by name")

@@ -1,0 +1,186 @@
+"""What a strategy is: a way to solve, and all that the one verified loop asks of it."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from tengbc.costs import Cost
+from tengbc.defaults import DEFAULT_TOLERANCE
+from tengbc.errors import UsageError
+from tengbc.geometry.points import Points
+from tengbc.journal import Journal
+from tengbc.networks import Parameters
+from tengbc.options import Options
+from tengbc.problem import Problem
+from tengbc.solution import Solution
+from tengbc.solver.march import Plan, Progress
+from tengbc.solver.trajectory import Trajectory
+
+Array = np.ndarray
+COMMON = frozenset({"preset", "strategy", "t_end", "seed"})
+"""Options that every strategy honours."""
+
+
+@dataclass(frozen=True)
+class RefinementPolicy:
+    """When a solution is good enough, what to refine, and when to give up."""
+
+    attempts: int = 5
+    """How many resolutions are tried before the tolerance is given up."""
+    lost_attempts: int = 3
+    """A problem whose answer diverges so many times in a row is given up."""
+    gain: float = 0.4
+    """A refinement that leaves more of the error than this is the last."""
+    share: float = 0.25
+    """The part of the tolerance that a step is chosen for."""
+    steepest: int = 5
+    """The order in Δt that is counted on where a scheme's own is higher: moving boundary data and
+    the interpolation between steps leave not much more."""
+    spill: float = 1e-3
+    """An error in space of this part of the error in time may be a shadow of it: no two sets of
+    features feel an error in time quite alike."""
+    most_steps: int = 20_000
+    """Steps are not made shorter than for so many in all, unless the user asks for it."""
+    faded: float = 1e-10
+    """What is left of a solution that has fallen to this part of its initial size is round-off."""
+    initial_layer: float = 0.05
+    """The part of the time that an initial layer of incompatible data is given to spread."""
+    unseen_points: int = 1024
+    """Points at which an answer and its companion are compared."""
+
+
+@dataclass(frozen=True)
+class Applies:
+    """Whether a strategy applies to a problem, and the reason as a half-sentence."""
+
+    applies: bool
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.applies
+
+
+@dataclass(frozen=True)
+class Start:
+    """What is known before the first resolution: how far initial and boundary data disagree."""
+
+    mismatch: dict[str, float]
+    drift: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Blame:
+    """What time and space leave at the stored times, in units of the tolerance."""
+
+    times: Float[Array, " k"]
+    in_time: Float[Array, " k"]
+    in_space: float
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A resolution, the march on it, and the solution that came of it."""
+
+    resolution: Any
+    trajectory: Trajectory
+    solution: Solution
+
+
+class AbstractStrategy(abc.ABC):
+    """One way to solve a problem; a resolution says how finely.
+
+    A new strategy is one file with one such class, and one line in the table of strategies.
+    """
+
+    name: ClassVar[str]
+    """By which `solve(strategy=…)` and `--strategy` choose it."""
+    what: ClassVar[str]
+    """In a few words, for a table."""
+    honours: ClassVar[frozenset[str]]
+    """Options that it takes beside the common ones; any other is refused."""
+    policy: ClassVar[RefinementPolicy] = RefinementPolicy()
+
+    @abc.abstractmethod
+    def applies(self, problem: Problem) -> Applies:
+        """Whether it can solve a problem, and why or why not."""
+
+    def check(self, problem: Problem, options: Options) -> None:
+        """Refuse, in a sentence, options that it cannot honour."""
+        given = {name for name in options.model_fields_set if getattr(options, name) is not None}
+        refused = sorted(given - COMMON - self.honours)
+        if refused:
+            known = ", ".join(sorted(self.honours)) or "none"
+            raise UsageError(
+                f"The strategy {self.name} ({self.what}) does not take the option {refused[0]}; "
+                f"leave it out, or choose another strategy. Its own options: {known}."
+            )
+
+    def tolerance(self, problem: Problem, options: Options) -> float | None:
+        """The relative error to reach; None if a strategy does not measure its error."""
+        return options.rtol or problem.rtol or DEFAULT_TOLERANCE
+
+    @abc.abstractmethod
+    def first(self, problem: Problem, options: Options, t_end: float, tolerance: float) -> Any:
+        """The resolution to begin with."""
+
+    @abc.abstractmethod
+    def companion(self, resolution: Any) -> Any | None:
+        """The resolution whose solution tells the error; None: that of the resolution before."""
+
+    def half_steps(self, resolution: Any) -> Any | None:
+        """The same with every step halved, which tells time from space; None: refined together."""
+        return None
+
+    @abc.abstractmethod
+    def refine(self, resolution: Any, solved: Solved, blame: Blame | None) -> Any | None:
+        """A finer resolution; None if there is none. Without blame, all is made finer."""
+
+    def fixed(self, options: Options) -> bool:
+        """Whether the user has set the resolution, so that it is not refined."""
+        return False
+
+    @abc.abstractmethod
+    def discretise(
+        self,
+        problem: Problem,
+        options: Options,
+        resolution: Any,
+        t_end: float,
+        start: Start,
+        progress: Progress,
+        journal: Journal,
+    ) -> Plan:
+        """Space, scheme, steps and the fitted initial condition of a resolution."""
+
+    @abc.abstractmethod
+    def parameters(
+        self, problem: Problem, options: Options, resolution: Any, trajectory: Trajectory
+    ) -> tuple[Parameters, Float[Array, "k p"]]:
+        """The networks of the kept states: one architecture, and θ at each time."""
+
+    def unseen(self, problem: Problem, resolution: Any) -> Points:
+        """Points of no fit, at which solutions are compared."""
+        return problem.domain.interior(self.policy.unseen_points, seed=987_654_321)
+
+    def estimate(self, answer: Solved, companion: Solved, distance: Distance) -> Float[Array, " k"]:
+        """The answer's error at its times, from its distance to the companion."""
+        return distance(answer.solution, companion.solution)
+
+    @property
+    def advice(self) -> str:
+        """What to do about a tolerance that was missed."""
+        return "accept it with a larger rtol, or give a smaller dt or smoother data"
+
+    @abc.abstractmethod
+    def cost(self, problem: Problem, options: Options, t_end: float, speed: float) -> Cost:
+        """Seconds at so many floating-point operations a second, and bytes at the peak."""
+
+
+Distance = Callable[[Solution, Solution], Float[Array, " k"]]
+"""Relative L² distance of two solutions at the times of the first."""

@@ -1,0 +1,209 @@
+"""Deformed waves: on periodic boxes, waves of coordinates that move with the solution.
+
+Resolutions are compared with the one before, which has fewer waves and larger steps. Their distance
+is the error of the coarser, measured. That of the finer follows from it: the error of either is in
+proportion to what its shortest waves hold.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from jaxtyping import Float
+
+from tengbc.costs import BASE, Cost
+from tengbc.equations.local import needed_derivatives
+from tengbc.errors import UsageError
+from tengbc.fourier import box_lattice
+from tengbc.geometry.points import Points
+from tengbc.journal import Journal
+from tengbc.networks import DeformedWaves, Network, Parameters, PotentialMap
+from tengbc.networks.network import with_head
+from tengbc.networks.potential import padded_table, table_shape
+from tengbc.options import Options
+from tengbc.problem import Problem
+from tengbc.schemes import RK4, RungeKutta
+from tengbc.solver.march import Plan, Progress
+from tengbc.solver.measure import TIMES
+from tengbc.solver.steps import StableSteps
+from tengbc.solver.strategies.base import (
+    AbstractStrategy,
+    Applies,
+    Blame,
+    Distance,
+    RefinementPolicy,
+    Solved,
+    Start,
+)
+from tengbc.solver.trajectory import Trajectory
+from tengbc.spaces import State
+from tengbc.spaces.deformed import SIZES, DeformedSpace, rates_on
+from tengbc.spaces.deformed_rates import MonitorOptions
+from tengbc.structure import structure
+
+Array = np.ndarray
+TAIL = 1.0
+"""The tail of the spectrum that is allowed at the end, per unit of the tolerance."""
+COARSER = 16.0
+"""The same of a resolution per unit of the next one's."""
+STEPS = 200
+"""The fewest steps of a run."""
+LEAST_GAIN = 1 / 256
+"""No answer is believed to be better than the one before by more: twice the waves, Δt⁴ at Δt/4."""
+
+
+@dataclass(frozen=True)
+class WaveResolution:
+    """How finely: what the shortest waves may hold, and the largest step.
+
+    `surpassed` says from which time on the resolution before had how many points per axis: this one
+    has more.
+    """
+
+    tail: float
+    largest_step: float
+    surpassed: tuple[tuple[float, int], ...] = ((0.0, 0),)
+
+    def least(self, t: float) -> int:
+        """The fewest points per axis at time t."""
+        reached = max(n for since, n in self.surpassed if since <= t + 1e-9)
+        return next((n for n in SIZES if n > reached), SIZES[-1])
+
+
+@final
+class DeformedWavesStrategy(AbstractStrategy):
+    """Potential and head march together; steps as long as RK4 is stable with."""
+
+    name = "deformed-waves"
+    what = "waves that follow fronts on a periodic box, explicit in time"
+    honours = frozenset({"rtol", "dt"})
+    policy = RefinementPolicy(attempts=4, lost_attempts=1, gain=0.5, unseen_points=2048)
+
+    def applies(self, problem: Problem) -> Applies:
+        domain = problem.domain
+        if not domain.periodic or domain.dim > 3:
+            return Applies(False, "the domain is no periodic box of up to three dimensions")
+        if structure(problem.equation.rhs, problem.shape, domain.bounds[0]).affine:
+            return Applies(False, "the equation is linear, so no front forms by itself")
+        try:
+            needed_derivatives(problem.equation, domain.dim, problem.shape)
+        except UsageError:
+            return Applies(False, "the equation has derivatives of third order or more")
+        return Applies(True, "a nonlinear equation on a periodic box: fronts may form and travel")
+
+    def first(
+        self, problem: Problem, options: Options, t_end: float, tolerance: float
+    ) -> WaveResolution:
+        return WaveResolution(COARSER * TAIL * tolerance, 2 * (options.dt or t_end / STEPS))
+
+    def companion(self, resolution: WaveResolution) -> None:
+        return None
+
+    def fixed(self, options: Options) -> bool:
+        return options.dt is not None
+
+    def refine(
+        self, resolution: WaveResolution, solved: Solved, blame: Blame | None
+    ) -> WaveResolution:
+        dim = solved.solution.problem.domain.dim
+        components = solved.solution.problem.components or 1
+        trajectory, surpassed = solved.trajectory, []
+        before = 0.0
+        for t, theta in zip(trajectory.times, trajectory.thetas, strict=True):
+            surpassed.append((before, _points(len(theta), dim, components)))
+            before = t
+        return WaveResolution(
+            resolution.tail / COARSER, resolution.largest_step / 2, tuple(surpassed)
+        )
+
+    def discretise(
+        self,
+        problem: Problem,
+        options: Options,
+        resolution: WaveResolution,
+        t_end: float,
+        start: Start,
+        progress: Progress,
+        journal: Journal,
+    ) -> Plan:
+        space = DeformedSpace(problem, resolution.tail, t_end, resolution.least)
+        steps = StableSteps(np.linspace(0.0, t_end, TIMES + 1), resolution.largest_step)
+        theta = space.start()
+        network = lambda theta: _network(problem, theta)
+        facts = {"scheme": "deformed-rk4", "parameters": len(theta), "boundary_points": 0}
+        return Plan(space, RungeKutta(RK4), steps, State(theta), network, facts)
+
+    def parameters(
+        self,
+        problem: Problem,
+        options: Options,
+        resolution: WaveResolution,
+        trajectory: Trajectory,
+    ) -> tuple[Parameters, Float[Array, "k p"]]:
+        """All states with as many waves as the richest has."""
+        largest = max(trajectory.thetas, key=len)
+        parameters = Parameters(_network(problem, largest))
+        return parameters, np.stack([_padded(problem, t, largest) for t in trajectory.thetas])
+
+    def unseen(self, problem: Problem, resolution: WaveResolution) -> Points:
+        return problem.domain.interior(self.policy.unseen_points, seed=987_654_321)
+
+    def estimate(self, answer: Solved, companion: Solved, distance: Distance) -> Float[Array, " k"]:
+        """The distance, times the ratio of the largest tails so far, answer to companion."""
+        found = distance(answer.solution, companion.solution)
+        tails = [np.maximum.accumulate(_tails(solved)) for solved in (answer, companion)]
+        ratio = tails[0] / np.maximum(tails[1], 1e-300)
+        return found * np.clip(ratio, LEAST_GAIN, 1.0)
+
+    def cost(self, problem: Problem, options: Options, t_end: float, speed: float) -> Cost:
+        return Cost(60.0, BASE, "rtol")
+
+
+def _points(length: int, dim: int, components: int) -> int:
+    """Points per axis of the lattice whose waves a θ of that length holds."""
+    for n in SIZES:
+        *full, half = (((n - 1) // 3) for _ in range(dim))
+        waves = 2 * math.prod(2 * reach + 1 for reach in full) * (half + 1)
+        if waves * (1 + components) + components == length:
+            return n
+    raise AssertionError(f"no lattice has a θ of length {length}")
+
+
+def _tables(problem: Problem, theta: Float[Array, " p"]) -> Float[Array, "c 2 ..."]:
+    """The tables of the potential and of each component."""
+    components = problem.components or 1
+    n = _points(len(theta), problem.domain.dim, components)
+    shape = table_shape(box_lattice(problem.domain, n))
+    return theta[:-components].reshape(1 + components, 2, *shape)
+
+
+def _network(problem: Problem, theta: Float[Array, " p"]) -> Network:
+    """The network of one θ, head included."""
+    lower, upper = problem.domain.bounds
+    table = _tables(problem, theta)[0]
+    map = PotentialMap(table, tuple(lower.tolist()), tuple((upper - lower).tolist()))
+    parameters = Parameters(with_head(DeformedWaves(map), problem.components))
+    return parameters.network(theta)
+
+
+def _padded(problem: Problem, theta: Float[Array, " p"], largest: Float[Array, " p"]) -> Array:
+    """θ with as many waves as the largest."""
+    if len(theta) == len(largest):
+        return theta
+    shape = _tables(problem, largest).shape[2:]
+    tables = _tables(problem, theta)
+    wider = [[padded_table(part, shape) for part in table] for table in tables]
+    return np.concatenate([np.array(wider).ravel(), np.zeros(problem.components or 1)])
+
+
+def _tails(solved: Solved) -> Float[Array, " k"]:
+    """The part of u in its shortest waves at each kept time."""
+    problem, found = solved.solution.problem, []
+    for theta in solved.trajectory.thetas:
+        n = _points(len(theta), problem.domain.dim, problem.components or 1)
+        rates = rates_on(problem, n, MonitorOptions())
+        found.append(rates.lattice.tail(rates.spectra(theta)[0]))
+    return np.array(found)

@@ -1,0 +1,301 @@
+"""The one verified loop: answer, companion, what is to blame, refine.
+
+Two solutions are computed: the answer, and a companion of another resolution. Their distance tells
+the error of the answer, so the error that is stated was measured, not bounded. Where it exceeds the
+tolerance, a third solution with the answer's features and half its steps tells what comes from time
+and what from space, and the next resolution is finer in what is to blame. A strategy without a
+companion of its own is compared with the resolution before; one without a tolerance marches once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Float
+
+from tengbc.geometry.points import Points
+from tengbc.journal import Journal
+from tengbc.options import Options
+from tengbc.outcome import Outcome, Result
+from tengbc.problem import Problem
+from tengbc.solution import Solution
+from tengbc.solver.compatibility import initial_mismatch
+from tengbc.solver.march import Callback, Progress, Watch, march
+from tengbc.solver.sampling import boundary_points
+from tengbc.solver.strategies.base import AbstractStrategy, Blame, Solved, Start
+from tengbc.solver.trajectory import trajectory_of
+from tengbc.timing import Stopwatch
+
+Array = np.ndarray
+
+
+def solve_verified(
+    strategy: AbstractStrategy,
+    problem: Problem,
+    options: Options,
+    t_end: float,
+    progress: Progress,
+    callbacks: Sequence[Callback],
+    journal: Journal,
+) -> Solution:
+    """Solve to the tolerance by a strategy, and state the error."""
+    run = Runner(strategy, problem, options, t_end, progress, callbacks, journal)
+    tolerance = strategy.tolerance(problem, options)
+    if tolerance is None:
+        resolution = strategy.first(problem, options, t_end, math.nan)
+        return run(resolution, "march").solution
+    return _refined(strategy, run, tolerance)
+
+
+class Runner:
+    """Marches resolutions of one strategy for one problem, and adds up the seconds."""
+
+    def __init__(
+        self,
+        strategy: AbstractStrategy,
+        problem: Problem,
+        options: Options,
+        t_end: float,
+        progress: Progress,
+        callbacks: Sequence[Callback],
+        journal: Journal,
+    ):
+        self.strategy, self.problem, self.t_end = strategy, problem, t_end
+        tolerance = strategy.tolerance(problem, options)
+        self.options = options.model_copy(update={"rtol": tolerance})
+        self.progress, self.callbacks, self.journal = progress, callbacks, journal
+        self.start = Start(*initial_mismatch(problem, boundary_points(problem.domain, 64), t_end))
+        self.seconds: dict[str, float] = {}
+
+    def __call__(self, resolution, name: str, purpose: str = "") -> Solved:
+        """The solution of a resolution, recalled if an earlier session has finished its stage.
+
+        Only answers, which have no `purpose`, call anyone back.
+        """
+        stage, watch = self.journal.stage(name), Stopwatch()
+        before = stage.recall()
+        if before is not None and before.finished:
+            trajectory = trajectory_of(before)
+            for record in trajectory.history:
+                stage.note(record)
+            facts, seconds = dict(before.facts["facts"]), {"march": stage.seconds_before}
+        else:
+            progress = _renamed(self.progress, purpose) if purpose else self.progress
+            plan = self.strategy.discretise(
+                *(self.problem, self.options, resolution, self.t_end),
+                *(self.start, progress, self.journal),
+            )
+            fitting, compiling = watch.lap()
+            trajectory = march(
+                plan,
+                self.options.seed,
+                () if purpose else self.callbacks,
+                stage,
+                Watch(self.problem, plan, progress),
+            )
+            marching, compiling_more = watch.lap()
+            facts = {**self._facts(), **plan.facts, "march": name}
+            facts.setdefault("steps", trajectory.steps)
+            facts.setdefault("dt", self.t_end / max(trajectory.steps, 1))
+            seconds = {
+                "march": marching + stage.seconds_before,
+                "initial_fit": fitting + self.journal.stage("initial fit").seconds_before,
+                "compile": compiling + compiling_more,
+            }
+            if trajectory.result:
+                stage.finish(trajectory.snapshot(plan.space, {"facts": facts}, finished=True))
+        self.seconds = {n: self.seconds.get(n, 0) + seconds.get(n, 0) for n in seconds}
+        parameters, thetas = self.strategy.parameters(
+            self.problem, self.options, resolution, trajectory
+        )
+        solution = Solution(
+            self.problem,
+            parameters,
+            np.array(trajectory.times),
+            thetas,
+            trajectory.result,
+            trajectory.history,
+            np.full(len(trajectory.times), np.nan),
+            dict(self.seconds),
+            facts,
+        )
+        return Solved(resolution, trajectory, solution)
+
+    def _facts(self) -> dict[str, object]:
+        return {
+            "strategy": self.strategy.name,
+            "preset": self.options.preset,
+            "rtol": self.options.rtol,
+            "t_end": self.t_end,
+            "seed": self.options.seed,
+        }
+
+
+def _refined(strategy: AbstractStrategy, run: Runner, tolerance: float) -> Solution:
+    """Resolutions one after the other until the tolerance holds, or nothing more is gained."""
+    policy, problem = strategy.policy, run.problem
+    resolution = strategy.first(problem, run.options, run.t_end, tolerance)
+    apart = max([*run.start.mismatch.values(), *run.start.drift.values()], default=0.0)
+    layer = 0.0 if apart <= tolerance else policy.initial_layer * run.t_end
+    best: Solution | None = None
+    before: Solved | None = None
+    least = math.inf
+    for attempt in range(1, policy.attempts + 1):
+        answer = run(resolution, f"answer {attempt}")
+        if not answer.solution.result:
+            lost = answer.solution.result.outcome is Outcome.DIVERGED
+            if lost and best is not None:
+                break  # an earlier resolution knows its error, which is worth more
+            finer = strategy.refine(resolution, answer, None) if lost else None
+            if finer is None or strategy.fixed(run.options) or attempt >= policy.lost_attempts:
+                return replace(answer.solution, seconds=run.seconds)
+            resolution = finer
+            continue
+        unseen = strategy.unseen(problem, resolution)
+        distance = lambda one, other, unseen=unseen: difference(one, other, unseen)
+        companion = before
+        wanted, finer = strategy.companion(resolution), None
+        if wanted is not None:
+            companion = run(wanted, f"companion {attempt}", "companion")
+            if not companion.solution.result:
+                # A companion that was lost says that this resolution is not to be trusted, no more.
+                ended = replace(answer.solution, result=companion.solution.result)
+                finer = _after_loss(strategy, run, companion, answer, attempt)
+                if finer is None and (best is None or not _lost(companion)):
+                    return replace(ended, seconds=run.seconds)
+                if finer is None:
+                    break
+                resolution = finer
+                continue
+        before = answer
+        if companion is not None:
+            errors = strategy.estimate(answer, companion, distance)
+            solution = replace(answer.solution, error_estimate=errors)
+            worst = _worst(errors, solution, layer)
+            # Answers without a digit say nothing about the next, unless nothing is left of u.
+            stalled = worst > policy.gain * least and (least < 1 or _faded(solution, policy.faded))
+            if best is None or worst < least:  # a finer resolution need not be a better one
+                best, least = solution, worst
+            if worst <= tolerance or strategy.fixed(run.options) or stalled:
+                break
+        if attempt == policy.attempts:
+            break
+        blame = None
+        halved = strategy.half_steps(resolution)
+        if halved is not None and companion is not None:
+            half = run(halved, f"half steps {attempt}", "half steps")
+            if not half.solution.result:
+                assert best is not None
+                finer = _after_loss(strategy, run, half, answer, attempt)
+                if finer is None and not _lost(half):
+                    return replace(best, result=half.solution.result, seconds=run.seconds)
+                if finer is None:
+                    break
+                resolution = finer
+                continue
+            blame = _blame(answer, companion, half, distance, layer, tolerance)
+        finer = strategy.refine(resolution, answer, blame)
+        if finer is None:
+            break
+        resolution = finer
+    assert best is not None
+    answer = replace(best, seconds=run.seconds)
+    if least <= tolerance:
+        return replace(answer, result=Result(Outcome.DONE, _layer_text(run.start, layer, answer)))
+    text = f"the error is near {least:.1e} where {tolerance:.1e} was asked for; "
+    text += f"{_faded_text(answer, policy.faded) or strategy.advice}."
+    return replace(answer, result=Result(Outcome.TOLERANCE_NOT_REACHED, text))
+
+
+def _lost(solved: Solved) -> bool:
+    return solved.solution.result.outcome is Outcome.DIVERGED
+
+
+def _after_loss(
+    strategy: AbstractStrategy, run: Runner, lost: Solved, answer: Solved, attempt: int
+):
+    """The resolution to try where a companion was lost; None if there is nothing to try."""
+    last = strategy.fixed(run.options) or attempt == strategy.policy.attempts
+    if last or not _lost(lost):
+        return None
+    return strategy.refine(answer.resolution, answer, None)
+
+
+def _blame(
+    answer: Solved, companion: Solved, half: Solved, distance, layer: float, tolerance: float
+) -> Blame:
+    """What halving the steps changes is the error in time; what it leaves is that in space."""
+    apart = distance(half.solution, companion.solution)
+    in_space = _worst(apart, half.solution, layer) / tolerance
+    # An error of one says that there is no digit.
+    in_time = np.minimum(distance(answer.solution, half.solution), 1.0) / tolerance
+    in_time[answer.solution.times < layer] = 0.0
+    return Blame(answer.solution.times, in_time, in_space)
+
+
+def _worst(errors: Float[Array, " k"], solution: Solution, layer: float) -> float:
+    """The largest error at the solution's times, an initial layer left out."""
+    return float(np.max(errors[solution.times >= layer]))
+
+
+def difference(answer: Solution, companion: Solution, points: Points) -> Float[Array, " k"]:
+    """Relative L² distance of two solutions at the answer's times, at points of neither.
+
+    A companion that also knows times in between tells what the answer misses there, interpolating;
+    that counts for the stored times on both sides.
+    """
+    times = companion.times if len(companion.times) >= len(answer.times) else answer.times
+    shape = (len(times), len(points), -1)
+    ours, theirs = (s.at_times(points.x, times).reshape(shape) for s in (answer, companion))
+    weight, largest = np.sqrt(points.w)[:, None], np.max(np.abs(theirs), axis=(1, 2), keepdims=True)
+    unit = np.where(largest > 0, largest, 1.0)  # the squares of a faded solution would be zero
+    with np.errstate(over="ignore"):
+        fields = theirs / unit, (ours - theirs) / unit
+        size, found = (np.linalg.norm(weight * field, axis=(1, 2)) for field in fields)
+    found = found / np.where(size > 0, size, 1.0)
+    first = np.searchsorted(times, np.append(0.0, answer.times[:-1]), side="right") - 1
+    after = np.searchsorted(times, np.append(answer.times[1:], answer.times[-1]))
+    return np.array([found[i : j + 1].max() for i, j in zip(first, after, strict=True)])
+
+
+def _layer_text(start: Start, layer: float, answer: Solution) -> str:
+    if not layer:
+        return ""
+    both = {name: max(start.mismatch[name], start.drift[name]) for name in start.mismatch}
+    segment = max(both, key=lambda name: both[name])
+    what = "disagree" if start.mismatch[segment] >= start.drift[segment] else "move apart"
+    return (
+        f"initial values and the condition on {segment} {what} by {both[segment]:.1e} at t = 0, "
+        f"so the tolerance holds from t = {layer:g} on; before, the error is up to "
+        f"{np.max(answer.error_estimate):.1e}."
+    )
+
+
+def _faded(answer: Solution, part: float) -> tuple[float, float] | None:
+    """When the solution has fallen below that part of what it was, and to what; None if never."""
+    points = answer.problem.domain.interior(256).x
+    sizes = np.abs(answer.at_times(points, answer.times)).reshape(len(answer.times), -1).max(axis=1)
+    before = np.maximum.accumulate(sizes)
+    faded = np.flatnonzero((sizes <= part * before) & (before > 0))
+    if not faded.size:
+        return None
+    first = faded[0]
+    return float(answer.times[first]), float(sizes[first] / before[first])
+
+
+def _faded_text(answer: Solution, part: float) -> str:
+    faded = _faded(answer, part)
+    if faded is None:
+        return ""
+    return (
+        f"by t = {faded[0]:.3g} the solution has fallen to {faded[1]:.0e} of what it was, "
+        f"where an error relative to it says little: end earlier"
+    )
+
+
+def _renamed(progress: Progress, purpose: str) -> Progress:
+    """Progress of a solution that is not the answer, under a name that says what it is for."""
+    return lambda phase, fraction, known: progress(f"{phase} ({purpose})", fraction, known)
