@@ -14,8 +14,9 @@ import numpy as np
 import tengbc as tb
 from tengbc.networks import mlp
 from tengbc.projection import Collocation, SeparableProjection
-from tengbc.schemes import EULER, HEUN, RK4, NetworkSpace, RungeKutta, State
+from tengbc.schemes import EULER, HEUN, RK4, RungeKutta
 from tengbc.solver.sampling import boundary_points
+from tengbc.spaces import NetworkSpace, State
 from tests.orders.manufactured import (
     CASES,
     DIRICHLET,

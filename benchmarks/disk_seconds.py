@@ -5,7 +5,7 @@ import numpy as np
 import tengbc as tb
 from tengbc.options import options
 from tengbc.runs.summary import measure
-from tengbc.solver.fast import solve_once
+from tengbc.solver.solve import solve_once
 
 
 def main() -> None:

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from unittest import mock
 
 import numpy as np
+from tengbc.solver.paper import plan_paper
 
 import tengbc as tb
 from tengbc.lstsq import spectrum
 from tengbc.options import options
 from tengbc.projection import Collocation, SubsetProjection, subset
-from tengbc.schemes import State
-from tengbc.solver.paper import plan_paper
+from tengbc.spaces import State
 
 REPEATS = 15
 BAR = 0.25

@@ -38,10 +38,11 @@ def _one(points: int, features: int) -> None:
 
     import tengbc as tb
     from tengbc.networks import random_features
-    from tengbc.projection.linear import LinearSpace
-    from tengbc.schemes import RadauIIA, State
-    from tengbc.solver.compile_clock import compile_clock
+    from tengbc.schemes import RadauIIA
     from tengbc.solver.sampling import boundary_points
+    from tengbc.spaces import State
+    from tengbc.spaces.linear import LinearSpace
+    from tengbc.timing import compile_clock
 
     problem = tb.problems.get("heat-robin")
     began = time.perf_counter()

@@ -6,7 +6,8 @@ import numpy as np
 import tengbc as tb
 from tengbc.networks import Basis, Parameters
 from tengbc.networks.network import with_head
-from tengbc.solver import Outcome, Result, Solution
+from tengbc.outcome import Outcome, Result
+from tengbc.solution import Solution
 
 
 def given(domain, functions, coefficients, components=0, equation=None, exact=None) -> Solution:

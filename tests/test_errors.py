@@ -5,6 +5,7 @@ import time
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tengbc.solver.clock import clock
 
 import tengbc as tb
 from tengbc import errors
@@ -12,10 +13,9 @@ from tengbc.baselines.fem import BudgetError, solve_fem
 from tengbc.comparison.trial import OutOfTime, Watch
 from tengbc.journal import Snapshot
 from tengbc.networks import Parameters
+from tengbc.outcome import Outcome, Result
 from tengbc.runs.checkpoints import Checkpoint, Checkpoints, read
 from tengbc.runs.directory import RunDirectory
-from tengbc.solver import Outcome, Result
-from tengbc.solver.clock import clock
 
 
 def outside():

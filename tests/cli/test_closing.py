@@ -10,8 +10,9 @@ import pytest
 
 from tengbc.cli import closing
 from tengbc.cli.sparkline import BARS, sparkline
+from tengbc.outcome import Outcome, Result
 from tengbc.runs.summary import summary
-from tengbc.solver import Outcome, Result, Solution
+from tengbc.solution import Solution
 from tengbc.solver.measure import Errors
 from tests.solver.cases import heat, linear_space
 

@@ -12,7 +12,7 @@ import pytest
 
 from tengbc.cli import main
 from tengbc.cli.solving import exit_code
-from tengbc.solver import Outcome, Result
+from tengbc.outcome import Outcome, Result
 
 TINY = [
     *("--preset", "paper", "--t-end", "0.001", "--fit-iterations", "8", "--per-axis", "8"),

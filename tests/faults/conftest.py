@@ -3,9 +3,8 @@
 import pytest
 
 from tengbc.projection import Collocation
-from tengbc.projection.jets import Jets
-from tengbc.projection.laws import Laws
-from tengbc.solver import fast
+from tengbc.solver import verified
+from tengbc.spaces.operators import FeatureDerivatives, LinearisedOperators
 from tests.faults import cases
 
 
@@ -33,11 +32,11 @@ def workshop():
         return (id(collocation.problem), *sizes, sum(map(len, collocation.boundary)))
 
     once(Collocation, "_compile", rows)
-    once(Laws, "_compile", lambda laws: rows(laws.collocation))
-    once(Jets, "_compile", lambda jets: (id(jets.problem), len(jets.parameters)))
-    mismatch = fast.initial_mismatch
+    once(LinearisedOperators, "_compile", lambda each: rows(each.collocation))
+    once(FeatureDerivatives, "_compile", lambda each: (id(each.problem), len(each.parameters)))
+    mismatch = verified.initial_mismatch
     patch.setattr(
-        fast,
+        verified,
         "initial_mismatch",
         lambda problem, *a: known.setdefault(id(problem), mismatch(problem, *a)),
     )

@@ -8,8 +8,9 @@ import pytest
 
 from tengbc.errors import OutputError
 from tengbc.journal import Snapshot
+from tengbc.outcome import Outcome
 from tengbc.runs.checkpoints import Checkpoint, Checkpoints, read
-from tengbc.solver import Outcome, solve
+from tengbc.solver import solve
 from tengbc.storage import atomic
 from tests.faults.cases import FAST, PAPER, PROBLEMS, chosen, fingerprint
 

@@ -14,7 +14,6 @@ import pytest
 import tengbc as tb
 from tengbc.errors import NonFiniteError
 from tengbc.projection import Collocation, SubsetProjection
-from tengbc.projection.linear import LinearSpace
 from tengbc.schemes import (
     EULER,
     HEUN,
@@ -27,6 +26,7 @@ from tengbc.schemes import (
     State,
 )
 from tengbc.solver.sampling import boundary_points, initial_values
+from tengbc.spaces.linear import LinearSpace
 
 DT = 0.25
 DOMAIN = tb.Rectangle((0.0, 0.0), (1.0, 1.0))

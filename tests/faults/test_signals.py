@@ -10,9 +10,9 @@ import time
 
 import pytest
 
+from tengbc.outcome import Outcome
 from tengbc.runs import session
 from tengbc.runs.checkpoints import Checkpoints
-from tengbc.solver import Outcome
 from tests.faults.cases import FAST, FILE, PAPER, chosen, fingerprint
 from tests.faults.processes import environment, options
 

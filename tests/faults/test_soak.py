@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tengbc.solver import live_error, solve
-from tengbc.solver.compile_clock import compile_clock
+from tengbc.solver import march, solve
+from tengbc.timing import compile_clock
 from tests.faults.cases import FAST, PAPER, PROBLEMS
 
 
@@ -51,7 +51,7 @@ def ticking(monkeypatch, seconds):
     """The clock of those who watch: each look at it takes so many seconds."""
     ticks = itertools.count()
     clock = SimpleNamespace(monotonic=lambda: seconds * next(ticks))
-    monkeypatch.setattr(live_error, "time", clock)
+    monkeypatch.setattr(march, "time", clock)
 
 
 def test_ten_thousand_steps():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import tengbc as tb
-from tengbc.fourier import Derivatives, Interpolation, Lattice, local_rates, needed_derivatives
+from tengbc.equations.local import Derivatives, local_rates, needed_derivatives
+from tengbc.fourier import Interpolation, Lattice
 
 SHAPES = {1: (24,), 2: (20, 32), 3: (12, 16, 10)}
 

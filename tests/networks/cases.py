@@ -4,19 +4,18 @@ import jax.numpy as jnp
 import numpy as np
 
 from tengbc.geometry import AnnularSector, Ball, Box, Disk, Interval, PeriodicBox, Rectangle
-from tengbc.networks import Basis, CrowdedAxes, Crowding, Parameters, mlp, random_features
-from tengbc.networks.crowded_waves import CrowdedWaves
-from tengbc.networks.crowding import crowding_for
-from tengbc.networks.layers import Dense, DenseLayers
+from tengbc.networks import Basis, Dense, DenseLayers, GradedAxes, Parameters, mlp, random_features
+from tengbc.networks.adapt import graded_axis
 from tengbc.networks.network import with_head
+from tengbc.networks.waves import graded_network
 
 
 def monomials(x):
     return jnp.stack([x[0], x[0] * x[1], x[1] ** 2, jnp.sin(x[0] + 2 * x[1])])
 
 
-CROWD = crowding_for(np.linspace(-1, 1, 50), 0.3 + np.linspace(-0.4, 0.6, 50) ** 2)
-AXES = CrowdedAxes((CROWD, crowding_for(np.linspace(0, 1, 50), np.full(50, 0.3))))
+AXIS = graded_axis(np.linspace(-1, 1, 50), 0.3 + np.linspace(-0.4, 0.6, 50) ** 2)
+AXES = GradedAxes((AXIS, graded_axis(np.linspace(0, 1, 50), np.full(50, 0.3))))
 WAVES = Dense(np.arange(10.0).reshape(5, 2) - 4, np.arange(5.0))
 NETWORKS = {
     "tanh-deep": mlp(Disk(), widths=(5,) * 7),
@@ -30,9 +29,9 @@ NETWORKS = {
     "periodic-1d": mlp(PeriodicBox([0], [3.0]), widths=(6, 5), embedding_size=4),
     "periodic-system": mlp(PeriodicBox((0, -1), (2, 1)), 2, widths=(6,), embedding_size=3),
     "random-features": random_features(Disk(), 30),
-    "crowded-waves": CrowdedWaves(Interval(-1.0, 1.0), 8, 0, 1).network(CROWD),
-    "crowded-system": CrowdedWaves(Interval(-1.0, 1.0), 7, 2, 1).network(CROWD),
-    "crowded-axes": with_head(DenseLayers(AXES, (WAVES,), "sin"), 0),
+    "graded-waves": graded_network(Interval(-1.0, 1.0), AXIS, 8, 0, 1),
+    "graded-system": graded_network(Interval(-1.0, 1.0), AXIS, 7, 2, 1),
+    "graded-axes": with_head(DenseLayers(AXES, (WAVES,), "sin"), 0),
     "basis": with_head(Basis(monomials, 2), 0),
     "basis-system": with_head(Basis(monomials, 2), 3),
 }
@@ -43,9 +42,7 @@ def dim(name: str) -> int:
     if isinstance(body, Basis):
         return body.dim
     embedding = body.embedding
-    if isinstance(embedding, Crowding):
-        return 1
-    if isinstance(embedding, CrowdedAxes):
+    if isinstance(embedding, GradedAxes):
         return len(embedding.axes)
     return body.layers[0].weight.shape[1] if embedding is None else len(embedding.period)
 

@@ -5,8 +5,8 @@ import pytest
 
 from tengbc.errors import UsageError
 from tengbc.geometry import Ball, Disk, Interval, PeriodicBox, Polygon, Rectangle
-from tengbc.networks import Parameters, activation_names, mlp, random_features
-from tengbc.networks.activations import activation
+from tengbc.networks import Parameters, mlp, random_features
+from tengbc.networks.layers import ACTIVATIONS, activation
 
 TRIANGLE = np.array([(0.0, 0.0), (1.4, 0.2), (0.3, 1.1)])
 MOVED = {
@@ -70,7 +70,7 @@ def test_activations_are_what_their_names_say():
         "softplus": np.log(1 + np.exp(z)),
         "swish": z / (1 + np.exp(-z)),
     }
-    assert set(formulas) == set(activation_names())
+    assert set(formulas) == set(ACTIVATIONS)
     for name, expected in formulas.items():
         np.testing.assert_allclose(activation(name)(z), expected, rtol=1e-14, atol=1e-15)
 

@@ -22,7 +22,8 @@ from tengbc.geometry.domain import Domain
 from tengbc.networks import Basis
 from tengbc.networks.network import with_head
 from tengbc.projection import Collocation, Fit, SeparableProjection
-from tengbc.schemes import NetworkSpace, RungeKutta, State
+from tengbc.schemes import RungeKutta
+from tengbc.spaces import NetworkSpace, State
 
 NORMALS = {
     "left": (-1.0, 0.0),

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import tengbc as tb
-from tengbc.schemes import RK4, NetworkSpace, RungeKutta
+from tengbc.schemes import RK4, RungeKutta
+from tengbc.spaces import NetworkSpace
 from tests.orders.manufactured import DIRICHLET, NEUMANN, Case, error, slope
 
 DEGREES = (6, 8, 10)

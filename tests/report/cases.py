@@ -4,8 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import tengbc as tb
+from tengbc.history import Record
 from tengbc.networks import Parameters
-from tengbc.solver import Record
 
 TIMES = np.linspace(0.0, 1.0, 21)
 MISS = 1e-3

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tengbc.outcome import Outcome
 from tengbc.report.verdict import verdict
-from tengbc.solver import Outcome
 
 
 def said(**changes):

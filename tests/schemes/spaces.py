@@ -9,8 +9,8 @@ from scipy.optimize import brentq
 
 import tengbc as tb
 from tengbc.networks.network import with_head
-from tengbc.projection.linear import LinearSpace
-from tengbc.schemes import State
+from tengbc.spaces import State
+from tengbc.spaces.linear import LinearSpace
 from tests.orders.manufactured import CASES, Basis, polynomials
 
 
@@ -24,7 +24,7 @@ def polynomial_space(name: str) -> LinearSpace:
     ]
     interior = case.domain.interior(rule="gauss", order=order)
     network = with_head(Basis(polynomials(dim, case.degree), dim), 0)
-    return LinearSpace(case.problem(), network, interior, boundary, repeated_steps=(0.0,))
+    return LinearSpace(case.problem(), network, interior, boundary, many_solves=True)
 
 
 def marched_error(space: LinearSpace, scheme, steps: int, t_end: float) -> float:

@@ -7,10 +7,10 @@ import pytest
 import tengbc as tb
 from tengbc.errors import UsageError
 from tengbc.options import SCHEMES as NAMES
-from tengbc.schemes import AdamsBashforth, BackwardDifferences, State
+from tengbc.schemes import SCHEMES, AdamsBashforth, BackwardDifferences
 from tengbc.schemes.adams import adams_weights
 from tengbc.schemes.bdf import bdf_weights, extrapolation_weights
-from tengbc.solver import level, paper
+from tengbc.spaces import State
 from tests.orders.manufactured import CASES, slope
 from tests.schemes.spaces import marched_error, polynomial_space, still
 
@@ -72,13 +72,13 @@ def test_order_with_boundary_data_that_move(name, scheme):
     assert errors[-1] < {1: 5e-2, 2: 3e-4, 3: 1e-5, 4: 3e-8, 5: 3e-10}[scheme.order]
 
 
-def test_imex_takes_the_rest_once_and_bdf_to_the_end():
-    """Both of order 2 for sin(u)·u; one evaluates it once a step, the other until it rests."""
+def test_imex_takes_the_remainder_once_and_bdf_to_the_end():
+    """Both of order 2 for sin(u)·u; one evaluates it once a step, the other until it settles."""
     counts = {}
     for scheme in (BackwardDifferences(2), BackwardDifferences(2, imex=True)):
         space = still("dirichlet", lambda t: 0.3, reaction=0.5)
-        evaluate, calls = space.rate_rest, []
-        space.rate_rest = lambda c, t, evaluate=evaluate, calls=calls: (
+        evaluate, calls = space.rate_remainder, []
+        space.rate_remainder = lambda c, t, evaluate=evaluate, calls=calls: (
             calls.append(t) or evaluate(c, t)
         )
         assert marched_error(space, scheme, 40, 1.0) < 5e-3
@@ -104,8 +104,14 @@ def test_a_resumed_march_repeats_the_bits(scheme):
 
 
 def test_every_scheme_of_the_options_exists_and_no_other():
-    assert set(NAMES["fast"]) == set(level.SCHEMES)
-    assert set(NAMES["paper"]) == set(paper.SCHEMES)
+    """And what each says of itself is so: explicit or not, one step or several."""
+    assert set(NAMES) == set(SCHEMES)
+    assert {name for name, scheme in SCHEMES.items() if scheme.explicit} == {
+        *("euler", "heun", "rk4", "ab2", "ab3", "ab4")
+    }
+    assert {name for name, scheme in SCHEMES.items() if not scheme.one_step} == {
+        name for name in NAMES if name.startswith(("ab", "bdf", "imex"))
+    }
 
 
 def test_orders_that_do_not_exist_are_refused():

@@ -10,8 +10,8 @@ from tengbc.networks import Basis
 from tengbc.networks.network import with_head
 from tengbc.problem import Problem
 from tengbc.projection import Collocation, SeparableProjection
-from tengbc.schemes import NetworkSpace
 from tengbc.solver.sampling import boundary_points
+from tengbc.spaces import NetworkSpace
 
 MODES = np.arange(1, 7)
 

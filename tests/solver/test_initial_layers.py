@@ -6,9 +6,9 @@ import pytest
 
 import tengbc as tb
 from tengbc.errors import NonFiniteError
-from tengbc.examine import examine
 from tengbc.options import options
-from tengbc.solver import Outcome
+from tengbc.outcome import Outcome
+from tengbc.solver.examine import examine
 
 CORNER = [(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (1.0, 1.0), (1.0, 2.0), (0.0, 2.0)]
 HOLE = [(0.3, 0.3), (0.6, 0.3), (0.6, 0.6), (0.3, 0.6)]

@@ -6,26 +6,24 @@ import pytest
 
 from tengbc.equations import Equation, Heat, Source
 from tengbc.fields import laplacian
-from tengbc.history import Record
+from tengbc.outcome import Outcome
 from tengbc.projection import Fit
-from tengbc.schemes import EULER, RK4, RungeKutta, State
-from tengbc.solver import Outcome
-from tengbc.solver.clock import Clock, clock
-from tengbc.solver.march import march
+from tengbc.schemes import EULER, RK4, RungeKutta
+from tengbc.solver.march import Plan, march
+from tengbc.solver.steps import GridSteps, TimeGrid, time_grid
+from tengbc.spaces import AbstractSpace, State
 from tests.solver.cases import MODES, heat, linear_space
 
 
-def observe(step, t, state, fits):
-    return Record(step, t, {"fit_residual": fits[-1].misfit})
-
-
-def marched(problem, dt, t_end=0.1, *, tableau=EULER, amplitudes=(1.0,), **arguments):
+def marched(problem, dt, t_end=0.1, *, tableau=EULER, amplitudes=(1.0,), keep_every=1, **arguments):
     space = linear_space(problem)
     theta = np.zeros(len(MODES) + 1)
     theta[: len(amplitudes)] = amplitudes
-    return march(
-        space, RungeKutta(tableau), clock(t_end, dt), State(theta), 0, observe, **arguments
+    steps, network = (
+        GridSteps(time_grid(t_end, dt), keep_every),
+        space.collocation.parameters.network,
     )
+    return march(Plan(space, RungeKutta(tableau), steps, State(theta), network, {}), **arguments)
 
 
 def test_to_the_end():
@@ -102,10 +100,10 @@ def test_every_callback_is_called_and_a_stop_at_the_end_is_no_interruption():
     assert found.result.outcome is Outcome.DONE and calls == [1]
 
 
-class Scripted:
+class Scripted(AbstractSpace):
     """A space and a scheme in one, whose every step is written down beforehand."""
 
-    name, order = "scripted", 1
+    name, order, explicit, one_step = "scripted", 1, True, True
 
     def __init__(self, *steps):
         self.steps = iter(steps)
@@ -113,7 +111,18 @@ class Scripted:
     def values(self, theta):
         return theta[:, None]
 
-    def step(self, space, state, t, dt, key):
+    rates = project = None
+
+    def size(self, theta):
+        return float(theta[0])
+
+    def measured(self, theta, t, fits):
+        return {"fit_residual": fits[-1].misfit}
+
+    def prepare(self, space, dt, many=False):
+        return self.step
+
+    def step(self, state, t, key):
         size, residual, *counts = next(self.steps)
         self.key = key
         accepted, rejected = counts or (1, 0)
@@ -123,7 +132,8 @@ class Scripted:
 
 def scripted(*steps):
     script = Scripted(*steps)
-    found = march(script, script, Clock(1.0, len(steps)), State(np.ones(3)), 7, observe)
+    grid = GridSteps(TimeGrid(1.0, len(steps)))
+    found = march(Plan(script, script, grid, State(np.ones(3)), lambda theta: None, {}), 7)
     return found.result, script
 
 

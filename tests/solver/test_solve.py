@@ -9,7 +9,8 @@ from tengbc.conditions import Dirichlet, Robin
 from tengbc.equations import Equation
 from tengbc.errors import DivergedError, NonFiniteError, ProblemError, ToleranceError, UsageError
 from tengbc.fields import laplacian
-from tengbc.solver import Outcome, solve
+from tengbc.outcome import Outcome
+from tengbc.solver import solve
 from tests.solver.cases import heat
 
 PAPER = {

@@ -10,9 +10,11 @@ import pytest
 
 import tengbc as tb
 from tengbc.errors import CheckpointError, OutsideError, UsageError
+from tengbc.history import Record
 from tengbc.networks import Basis, Parameters
 from tengbc.networks.network import with_head
-from tengbc.solver import Outcome, Record, Result, Solution
+from tengbc.outcome import Outcome, Result
+from tengbc.solution import Solution
 from tengbc.storage import kinds
 from tengbc.storage.sealed import seal, unseal
 from tengbc.storage.solutions import FORM

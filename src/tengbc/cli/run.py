@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from tengbc.cli.problem_argument import check_problem, complete_problem, load_problem
-from tengbc.errors import UsageError
 from tengbc.costs import check_options
+from tengbc.errors import UsageError
 from tengbc.options import Options
 from tengbc.problems.catalog import CATALOG
 from tengbc.runs.config import config, read_config, to_toml

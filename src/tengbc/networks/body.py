@@ -39,7 +39,7 @@ class AbstractBody(eqx.Module):
     def features(self, x: Float[np.ndarray, "k d"]) -> Float[np.ndarray, "k n"]:
         """φ at many points."""
         with jax.enable_x64(True):
-            return np.asarray(_features(self, _padded(x)))[: len(x)]
+            return np.asarray(_features(self, jnp.asarray(_padded(x))))[: len(x)]
 
     def combine(
         self, weight: Float[np.ndarray, "m n"], x: Float[np.ndarray, "k d"], slopes: bool = False
@@ -47,7 +47,9 @@ class AbstractBody(eqx.Module):
         """Σ weight·φ at many points, or its gradient, (k, m, d)."""
         evaluate = _slopes if slopes else _sums
         with jax.enable_x64(True):
-            return np.asarray(evaluate(self, jnp.asarray(weight), _padded(x)))[: len(x)]
+            return np.asarray(evaluate(self, jnp.asarray(weight), jnp.asarray(_padded(x))))[
+                : len(x)
+            ]
 
 
 class AbstractProductBody(AbstractBody):

@@ -5,7 +5,8 @@
 The remainder e (and d on the boundary) is what the matrix L̄ leaves out of L: sources, nonlinear
 terms, coefficients that change in time. `bdf` iterates on it; `imex` takes it once, at the state
 that the polynomial through the last k states predicts, which costs nothing and keeps the order: the
-stiff linear part stays implicit, all else is explicit. The first k − 1 steps are Radau IIA's of order 5.
+stiff linear part stays implicit, all else is explicit. The first k − 1 steps are Radau IIA's of
+order 5.
 """
 
 from __future__ import annotations

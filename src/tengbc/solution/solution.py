@@ -15,7 +15,7 @@ from jaxtyping import Float
 from tengbc.coefficient import CoefficientLike
 from tengbc.errors import OutsideError, UsageError
 from tengbc.history import Record
-from tengbc.networks import Parameters
+from tengbc.networks import Network, Parameters
 from tengbc.outcome import Result
 from tengbc.pointwise import as_points, as_time
 from tengbc.problem import Problem
@@ -210,7 +210,9 @@ class Solution:
 
     def interpolated(self, x: Float[Array, "n d"], t: float, slopes: bool = False) -> Array:
         """u, or with `slopes` ∇u, at points that were checked before."""
-        return sum(weight * net.evaluate(x, slopes) for weight, net in self._networks(t))
+        networks = self._networks(t)
+        values = np.stack([network.evaluate(x, slopes) for _, network in networks])
+        return np.tensordot([weight for weight, _ in networks], values, axes=1)
 
 
 def lagrange_weights(nodes: Float[Array, " k"], t: float) -> Float[Array, " k"]:

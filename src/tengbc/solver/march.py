@@ -107,8 +107,7 @@ class _March:
             if leg is None:
                 return self._ended(trajectory, Result(Outcome.DONE))
             last = leg.end >= self.plan.steps.end
-            record = trajectory.history[-1] if self.callbacks else None
-            asked = any([callback(record, trajectory.state) for callback in self.callbacks])
+            asked = any([call(trajectory.history[-1], trajectory.state) for call in self.callbacks])
             stopping = self._look(trajectory)
             if trajectory.still >= STALLED_STEPS:
                 return self._ended(trajectory, Result(Outcome.STALLED, _stall_text(leg.end)))

@@ -80,7 +80,7 @@ class Rates:
     def theta(self, modes: np.ndarray, potential: np.ndarray) -> Float[np.ndarray, " p"]:
         """θ of (û, φ); the head's bias is the wave k = 0, and so zero."""
         both = np.concatenate([potential[None], modes])[(..., *self._places_of_table)]
-        tables = np.stack([both.real, both.imag], axis=1) / self.lattice.size
+        tables = np.stack([np.real(both), np.imag(both)], axis=1) / self.lattice.size
         return np.concatenate([tables.ravel(), np.zeros(len(modes))])
 
     def _traced_spectra(self, theta: Array) -> tuple[Array, Array]:

@@ -32,7 +32,8 @@ class MovingPlacement:
     def __init__(self, domain: Domain, features: int, points: int, components: int, seed: int):
         self.domain, self.features, self.points = domain, features, points
         self.components, self.seed = components, seed
-        self.ends = tuple(float(end[0]) for end in domain.bounds)
+        lower, upper = domain.bounds
+        self.ends = float(lower[0]), float(upper[0])
         self._lengths = np.zeros(0)
 
     def network(self, axis: GradedAxis) -> Network:

@@ -14,8 +14,8 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Float
 
 from tengbc.geometry.domain import Domain
-from tengbc.networks.embedding import PeriodicEmbedding, periodic_embedding
 from tengbc.networks.layers import DenseLayers, dense_layers
+from tengbc.networks.maps import PeriodicEmbedding, periodic_embedding
 from tengbc.networks.network import Head
 from tengbc.types import Point, Time, Value
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tengbc.errors import UsageError
-from tengbc.solver.clock import Clock, Onset, clock
+from tengbc.solver.steps import StepGrading, TimeGrid, time_grid
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from tengbc.solver.clock import Clock, Onset, clock
     ],
 )
 def test_steps(end, dt, steps):
-    times = clock(end, dt)
+    times = time_grid(end, dt)
     assert times.steps == steps
     assert times.time(0) == 0.0 and times.time(steps) == end
     assert times.dt <= dt * (1 + 1e-11)
@@ -36,7 +36,7 @@ def test_steps(end, dt, steps):
 
 @given(st.floats(1e-6, 1e6), st.floats(1e-5, 1.0))
 def test_the_last_time_is_exact_and_the_others_are_equispaced(end, part):
-    times = clock(end, end * part)
+    times = time_grid(end, end * part)
     grid = np.array([times.time(n) for n in range(min(times.steps, 2000) + 1)])
     assert times.time(times.steps) == end
     assert times.dt <= end * part * (1 + 1e-11)
@@ -47,13 +47,13 @@ def test_the_last_time_is_exact_and_the_others_are_equispaced(end, part):
 
 def test_times_do_not_accumulate():
     """A sum of ten thousand steps of 1e-4 would miss 0.7 by 1e-13."""
-    times = clock(1.0, 1e-4)
+    times = time_grid(1.0, 1e-4)
     assert times.time(7000) == 0.7 and times.time(10_000) == 1.0
 
 
 @pytest.mark.parametrize("multiple", [1, 2, 7])
 def test_a_number_of_steps_with_a_divisor(multiple):
-    times = clock(1.0, 0.1, multiple)
+    times = time_grid(1.0, 0.1, multiple)
     assert times.steps % multiple == 0 and 10 <= times.steps < 10 + multiple
     assert times.time(times.steps) == 1.0
 
@@ -61,24 +61,24 @@ def test_a_number_of_steps_with_a_divisor(multiple):
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf, "1"])
 def test_refusals(bad):
     with pytest.raises(UsageError, match=r"t_end is .* positive and finite"):
-        clock(bad, 0.1)
+        time_grid(bad, 0.1)
     with pytest.raises(UsageError, match=r"dt is .* positive and finite"):
-        clock(1.0, bad)
+        time_grid(1.0, bad)
 
 
 def test_more_steps_than_anyone_can_wait_for():
     with pytest.raises(UsageError, match=r"dt is 1e-300, .* steps"):
-        clock(1.0, 1e-300)
+        time_grid(1.0, 1e-300)
     with pytest.raises(UsageError, match="larger dt"):
-        clock(1e300, 1e-300)
+        time_grid(1e300, 1e-300)
 
 
-def test_a_clock_of_one_step():
-    assert Clock(2.0, 1).dt == 2.0
+def test_a_grid_of_one_step():
+    assert TimeGrid(2.0, 1).dt == 2.0
 
 
-def test_an_onset_divides_the_first_steps_and_lands_on_every_time():
-    found = clock(1.0, 0.04, onset=Onset.growing(0.025, 0.16))
+def test_a_grading_divides_the_first_steps_and_lands_on_every_time():
+    found = time_grid(1.0, 0.04, grading=StepGrading.growing(0.025, 0.16))
     times = [found.time(n) for n in range(found.steps + 1)]
     lengths = [found.step(n) for n in range(found.steps)]
     np.testing.assert_allclose(np.diff(times), lengths, rtol=1e-12)
@@ -89,32 +89,32 @@ def test_an_onset_divides_the_first_steps_and_lands_on_every_time():
     assert {round(0.04 / step, 9) for step in lengths} == {16, 4, 1}
 
 
-def test_half_the_step_halves_every_step_of_an_onset():
-    onset = Onset.growing(0.003, 0.5)
-    coarse, fine = (clock(2.0, dt, onset=onset) for dt in (0.1, 0.05))
+def test_half_the_dt_halves_the_smallest_step_of_a_grading():
+    grading = StepGrading.growing(0.003, 0.5)
+    coarse, fine = (time_grid(2.0, dt, grading=grading) for dt in (0.1, 0.05))
     smallest = [min(c.step(n) for n in range(c.steps)) for c in (coarse, fine)]
     assert smallest[1] == pytest.approx(smallest[0] / 2)
     assert coarse.steps < fine.steps < 3 * coarse.steps
 
 
-def test_a_slow_onset_changes_nothing_and_a_sudden_one_ends():
-    assert clock(1.0, 0.1, onset=Onset.growing(10.0, 1.0)) == clock(1.0, 0.1)
-    sudden = clock(1.0, 0.1, onset=Onset.growing(0.0, 1.0))
+def test_a_slow_grading_changes_nothing_and_a_sudden_one_ends():
+    assert time_grid(1.0, 0.1, grading=StepGrading.growing(10.0, 1.0)) == time_grid(1.0, 0.1)
+    sudden = time_grid(1.0, 0.1, grading=StepGrading.growing(0.0, 1.0))
     assert sudden.step(0) == pytest.approx(0.1 / 2**20) and sudden.time(sudden.steps) == 1.0
 
 
 def test_lengths_that_many_steps_have():
-    equal = clock(1.0, 0.01)
+    equal = time_grid(1.0, 0.01)
     assert equal.repeated(99) == {0.01} and equal.repeated(100) == frozenset()
-    graded = clock(1.0, 0.01, onset=Onset((0.0, 0.5, 0.51), (0.25, 0.25, 1.0)))
+    graded = time_grid(1.0, 0.01, grading=StepGrading((0.0, 0.5, 0.51), (0.25, 0.25, 1.0)))
     lengths = [graded.step(n) for n in range(graded.steps)]
     assert graded.repeated(45) == set(lengths) and len(set(lengths)) == 2
     assert graded.repeated(60) == {min(lengths)}
 
 
-def test_halving_a_clock_halves_every_step():
-    onset = Onset((0.0, 0.3, 1.0), (0.05, 0.3, 1.0))
-    for whole in (clock(2.0, 0.3, onset=onset), clock(2.0, 0.3)):
+def test_halving_a_grid_halves_every_step():
+    grading = StepGrading((0.0, 0.3, 1.0), (0.05, 0.3, 1.0))
+    for whole in (time_grid(2.0, 0.3, grading=grading), time_grid(2.0, 0.3)):
         fine = whole.halved()
         assert fine.steps == 2 * whole.steps and fine.time(fine.steps) == 2.0
         for n in range(whole.steps):

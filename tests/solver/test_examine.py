@@ -10,9 +10,9 @@ import pytest
 import tengbc as tb
 from tengbc import estimate
 from tengbc.errors import UsageError
-from tengbc.examine import examine
 from tengbc.options import options
 from tengbc.solver import solve
+from tengbc.solver.examine import examine
 
 OPTIONS = options(t_end=1.0)
 

@@ -8,7 +8,7 @@ import pytest
 import tengbc as tb
 from tengbc.errors import OutsideError, UsageError
 from tengbc.networks import Parameters
-from tengbc.solver import Solution
+from tengbc.solution import Solution
 from tests.given import given, monomials
 from tests.networks.cases import some_theta
 

@@ -6,10 +6,10 @@ from functools import cache
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tengbc.solver.level import Level
 
 import tengbc as tb
 from tengbc.solver import fast, run_plan
-from tengbc.solver.level import Level
 from tests.solver.manufactured_problems import errors_at_stored_times, worst_error
 
 ROUND_OFF = 1e-11

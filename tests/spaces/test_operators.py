@@ -1,4 +1,4 @@
-"""Rates and matrices from 2-jets against the equation itself and its derivative."""
+"""Rates and matrices from features' derivatives against the equation itself and its derivative."""
 
 import jax
 import jax.numpy as jnp
@@ -8,8 +8,8 @@ import pytest
 import tengbc as tb
 from tengbc.geometry import Ball, Disk, Interval
 from tengbc.networks import Parameters, random_features
-from tengbc.projection.jets import Jets
-from tengbc.projection.linear import LinearSpace
+from tengbc.spaces.linear import LinearSpace
+from tengbc.spaces.operators import FeatureDerivatives
 from tests.networks.cases import some_theta
 
 
@@ -41,8 +41,8 @@ def test_rates_and_matrix_are_those_of_the_equation(name):
     parameters = Parameters(random_features(domain, 12, components, seed=2))
     theta = some_theta(parameters)
     x = domain.interior(9, seed=1).x
-    jets = Jets(problem, parameters, x)
-    jets.place(theta, x)
+    known = FeatureDerivatives(problem, parameters, x)
+    known.place(theta, x)
     heads = np.stack([theta[parameters.head], -0.5 * theta[parameters.head]])
     times = np.array([0.3, 1.1])
 
@@ -55,16 +55,16 @@ def test_rates_and_matrix_are_those_of_the_equation(name):
         expected = np.stack([at_points(h, x, t) for h, t in zip(heads, times, strict=True)])
         slopes = np.asarray(jax.jacfwd(at_points)(heads[0], x, 0.3))
         direct = np.asarray(jax.vmap(parameters.network(theta))(x)).reshape(len(x), -1)
-    found = jets.rates(heads, times)
+    found = known.rates(heads, times)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
-    values = jets.values() @ heads[0]
+    values = known.values() @ heads[0]
     np.testing.assert_allclose(values, direct, rtol=0, atol=1e-12 * np.abs(direct).max())
-    matrix = jets.matrix(heads[0], 0.3)
+    matrix = known.matrix(heads[0], 0.3)
     np.testing.assert_allclose(matrix, slopes, rtol=0, atol=1e-12 * np.abs(slopes).max())
 
 
 def test_third_derivatives_take_the_general_way():
-    """u_t = −u·u_xxx: no 2-jet knows it, and the space still does."""
+    """u_t = −u·u_xxx: no second derivative knows it, and the space still does."""
 
     def third(u, x, t):
         along = lambda s: u(jnp.stack([s]))
@@ -75,7 +75,7 @@ def test_third_derivatives_take_the_general_way():
     problem = tb.Problem(domain, tb.Equation(third), conditions, lambda x: x[0])
     ends = [domain.boundary(name, 1) for name in domain.segments]
     space = LinearSpace(problem, random_features(domain, 10), domain.interior(24), ends)
-    assert space.jets is None
+    assert space.operators.derivatives is None
     c = np.linspace(0.1, 1, space.unknowns)
     space.linearise(0.0, c)
     expected = space.collocation.rates(space.theta(c), 0.0)

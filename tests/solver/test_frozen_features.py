@@ -1,12 +1,12 @@
-"""Narrow initial values: features and points crowd at them, and the first steps are short."""
+"""Narrow initial values: features and points are graded for them, and the first steps short."""
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import tengbc as tb
-from tengbc.solver.crowd import initial_crowd, initial_pace
-from tengbc.solver.resolution import PLAIN, resolving_features
+from tengbc.networks.adapt import axes_of_field
+from tengbc.solver.strategies.frozen_features import initial_pace, resolving_features
 
 MIDDLE = (0.2, 0.1)
 KAPPA = 0.05
@@ -27,18 +27,22 @@ def peak(sharpness, domain=None):
     )
 
 
-def test_the_crowd_is_where_the_peak_is():
-    crowd = initial_crowd(peak(1000.0))
-    here, there = crowd.axes.density(np.array([MIDDLE, (-0.6, -0.6)]))
+def axes_for(problem):
+    return axes_of_field(problem.domain, problem.initial_function)
+
+
+def test_coordinates_are_dense_where_the_peak_is():
+    axes, wave_density = axes_for(peak(1000.0))
+    here, there = axes.density(np.array([MIDDLE, (-0.6, -0.6)]))
     assert here > 200 * there
-    np.testing.assert_allclose(*crowd.richness, rtol=0.05)
+    np.testing.assert_allclose(*wave_density, rtol=0.05)
 
 
-def test_a_front_is_rich_along_one_axis_only():
+def test_a_front_wants_waves_along_one_axis_only():
     domain = tb.Rectangle((0.0, 0.0), (3.0, 1.0))
     free = dict.fromkeys(domain.segments, tb.Neumann(0.0))
     front = tb.Problem(domain, tb.Heat(1.0), free, lambda x: jnp.tanh((x[0] - 1.5) / 0.02))
-    along, across = initial_crowd(front).richness
+    along, across = axes_for(front)[1]
     assert along > 5 * across
 
 
@@ -50,8 +54,8 @@ def test_the_pace_is_that_of_the_heat_kernel():
 
 
 def test_smooth_initial_values_keep_random_features():
-    count, kind = resolving_features(peak(2.0), 180, 1666, 1e-6, 0)
-    assert kind is not PLAIN and kind.crowd is None and count <= 500
+    count, family = resolving_features(peak(2.0), 180, 1666, 1e-6, 0)
+    assert family.axes is None and count <= 500
 
 
 def test_a_narrow_peak_is_solved_and_its_error_known():
@@ -73,5 +77,5 @@ def test_many_dimensions_keep_random_features():
     domain = tb.Box((0.0,) * 6, (1.0,) * 6)
     walls = dict.fromkeys(domain.segments, tb.Neumann(0.0))
     narrow = tb.Problem(domain, tb.Heat(1.0), walls, lambda x: jnp.exp(-50 * jnp.sum(x**2)))
-    count, kind = resolving_features(narrow, 200, 600, 1e-6, 0)
-    assert kind.crowd is None and count <= 600
+    count, family = resolving_features(narrow, 200, 600, 1e-6, 0)
+    assert family.axes is None and count <= 600

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from tengbc.errors import NonFiniteError, UsageError
-from tengbc.schemes import HEUN, RK4, NetworkSpace, RungeKutta, State, Tableau
-from tengbc.schemes.stage_boundary import StageBoundary, StageFormula
+from tengbc.schemes import HEUN, RK4, RungeKutta, Tableau
+from tengbc.spaces import NetworkSpace, State
+from tengbc.spaces.stage_boundary import StageBoundary, StageFormula
 from tests.orders.manufactured import solution, space_of
 
 DT = 0.1

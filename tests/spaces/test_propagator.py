@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 import tengbc as tb
-from tengbc.projection.linear import LinearSpace
-from tengbc.schemes import RadauIIA, State
+from tengbc.schemes import RadauIIA
+from tengbc.spaces import State
+from tengbc.spaces.linear import LinearSpace
 
 
 def moving_source(x, t):
@@ -25,7 +26,7 @@ CASES = {
 }
 
 
-def space_of(source, value, repeated_steps=()) -> LinearSpace:
+def space_of(source, value) -> LinearSpace:
     domain = tb.Disk(1.0)
     problem = tb.Problem(
         domain,
@@ -35,36 +36,35 @@ def space_of(source, value, repeated_steps=()) -> LinearSpace:
     )
     network = tb.random_features(domain, 60)
     points = domain.interior(180), [domain.boundary("circle", 40)]
-    return LinearSpace(problem, network, *points, repeated_steps=repeated_steps)
+    return LinearSpace(problem, network, *points)
 
 
 @pytest.mark.parametrize("stages", [2, 5])
 @pytest.mark.parametrize("case", CASES)
 def test_the_matrix_does_what_the_stages_do(case, stages):
     dt, scheme = 0.05, RadauIIA(stages)
-    plain, prepared = (space_of(*CASES[case], repeated_steps=steps) for steps in ((), (dt,)))
+    plain, space = space_of(*CASES[case]), space_of(*CASES[case])
+    stage_by_stage = scheme.prepare(plain, dt)
+    as_a_matrix = scheme.prepare(space, dt, many=True)
     target = plain.collocation.problem.initial(plain.collocation.interior.x)[:, None]
     start = State(plain.project(plain.collocation.parameters.start, target, 0.0).theta)
     one = other = start
     for n in range(6):
-        one, _ = scheme.step(plain, one, n * dt, dt, ())
-        other, _ = scheme.step(prepared, other, n * dt, dt, ())
+        one, _ = stage_by_stage(one, n * dt, ())
+        other, _ = as_a_matrix(other, n * dt, ())
     difference = plain.values(one.theta) - plain.values(other.theta)
     # The features are all but dependent: rounding is magnified to some 1e-11 either way.
     assert np.abs(difference).max() <= 1e-9 * np.abs(plain.values(one.theta)).max()
     assert np.abs(plain.values(one.theta) - plain.values(start.theta)).max() > 0.01
-    assert prepared._kept and not plain._kept
+    # The one keeps a factorisation for each stage, the other only that of its coordinates.
+    assert len(plain._factorisations) > 1 and list(space._factorisations) == [0.0]
 
 
-def test_other_steps_than_the_repeated_one_are_made_stage_by_stage():
-    space = space_of(0.0, 0.0, repeated_steps=(0.05,))
-    RadauIIA(3).step(space, State(space.collocation.parameters.start), 0.0, 0.02, ())
-    assert not space._kept
-
-
-def test_new_matrices_need_a_new_propagator():
-    space = space_of(0.0, 0.0, repeated_steps=(0.05,))
-    RadauIIA(3).step(space, State(space.collocation.parameters.start), 0.0, 0.05, ())
-    assert space._kept
-    space.linearise(0.1, np.zeros(space.unknowns))
-    assert not space._kept
+def test_a_space_whose_remainder_depends_on_u_has_no_matrix():
+    domain = tb.Interval(0.0, 1.0)
+    ends = {"left": tb.Dirichlet(0.0), "right": tb.Dirichlet(0.0)}
+    problem = tb.Problem(domain, tb.AllenCahn(0.1), ends, lambda x: jnp.sin(jnp.pi * x[0]))
+    boundary = [domain.boundary(segment, 1) for segment in domain.segments]
+    space = LinearSpace(problem, tb.random_features(domain, 20), domain.interior(60), boundary)
+    space.propagator = None  # whoever asks for it fails
+    RadauIIA(3).prepare(space, 0.01, many=True)(State(space.collocation.parameters.start), 0.0, ())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tengbc as tb
-from tengbc.projection.structure import Structure, structure
+from tengbc.structure import Structure, structure
 
 POINT, NORMAL = np.array([0.3, 0.4]), np.array([0.6, 0.8])
 STEADY = Structure(affine=True, constant_matrix=True, constant_offset=True)

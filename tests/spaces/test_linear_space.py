@@ -7,10 +7,10 @@ import pytest
 
 import tengbc as tb
 from tengbc.networks import random_features
-from tengbc.projection import linear
-from tengbc.projection.linear import LinearSpace
-from tengbc.schemes import RadauIIA, State
+from tengbc.schemes import RadauIIA
 from tengbc.solver.sampling import boundary_points
+from tengbc.spaces import State, linear
+from tengbc.spaces.linear import LinearSpace
 from tests.projection.cases import SCALAR, SYSTEM
 
 
@@ -60,7 +60,7 @@ def test_matrices_are_the_derivatives_of_the_rows(problem):
     np.testing.assert_allclose(found, expected, atol=1e-12 * np.abs(expected).max())
     # With the rest the laws themselves come out, linear or not, at this time and at any other.
     for time in (t, 0.2):
-        rest, data = space.rest(c, time)
+        rest, data = space.remainder(c, time)
         np.testing.assert_allclose(
             space.rate_matrix @ c + rest, rows.rates(space.theta(c), time).ravel(), atol=1e-9
         )
@@ -200,7 +200,7 @@ def moving(kind):
 def test_right_answers_where_matrices_move_and_laws_are_not_linear(kind):
     problem = moving(kind)
     space, theta = march(problem, steps=12)
-    assert space.rest_depends_on_u == (kind != "linear")
+    assert space.linear == (kind == "linear")
     exact = problem.exact(space.collocation.interior.x, 0.3)
     error = np.linalg.norm(space.values(theta)[:, 0] - exact) / np.linalg.norm(exact)
     assert error < 2e-5

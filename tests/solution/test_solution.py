@@ -8,9 +8,10 @@ from tengbc.errors import OutsideError, UsageError
 from tengbc.geometry import Disk
 from tengbc.networks import Basis, Parameters, mlp
 from tengbc.networks.network import with_head
+from tengbc.outcome import Outcome, Result
 from tengbc.problem import Problem
-from tengbc.solver import Outcome, Result, Solution
-from tengbc.solver.solution import NEIGHBOURS, lagrange_weights
+from tengbc.solution import Solution
+from tengbc.solution.solution import NEIGHBOURS, lagrange_weights
 from tests.networks.cases import some_theta
 
 DOMAIN = Disk()

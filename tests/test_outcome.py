@@ -3,7 +3,7 @@
 import pytest
 
 from tengbc.errors import DivergedError, NonFiniteError, OutputError, ToleranceError
-from tengbc.solver import Outcome, Result
+from tengbc.outcome import Outcome, Result
 
 ERRORS = {
     Outcome.DONE: None,

@@ -5,10 +5,12 @@ import numpy as np
 import pytest
 
 import tengbc as tb
-from benchmarks.fronts import NU, error, exact, problem
 from tengbc.errors import NonFiniteError
-from tengbc.projection.following import CrowdedWaves, FollowingSpace
+from tengbc.networks.adapt import axes_of_field
 from tengbc.solver.sampling import boundary_points, initial_values
+from tengbc.spaces import LinearSpace
+from tengbc.spaces.moving import MovingPlacement
+from tests.cole_hopf import NU, error, exact, problem
 
 
 def test_the_reference_solves_its_own_equation():
@@ -32,7 +34,7 @@ def test_burgers_on_a_line_through_the_formation_of_its_front():
     bodies = [
         solution.parameters.network(solution.thetas[k]).body for k in (0, len(solution.times) // 2)
     ]
-    first, middle = (np.diff(body.embedding.centre).min() for body in bodies)
+    first, middle = (np.diff(body.embedding.axes[0].centre).min() for body in bodies)
     assert middle < 0.2 * first  # the features have crowded
 
 
@@ -58,43 +60,50 @@ def test_a_moving_front_is_followed():
         assert np.linalg.norm(solution(x, t) - truth) <= 1e-4 * np.linalg.norm(truth)
 
 
-def following_space():
+def moving_space():
     burgers = problem()
-    waves = CrowdedWaves(burgers.domain, 40, 0, 0)
-    return FollowingSpace(burgers, waves, 100, boundary_points(burgers.domain, 2), 1e-13)
+    placement = MovingPlacement(burgers.domain, 40, 100, 0, 0)
+    axis = axes_of_field(burgers.domain, burgers.initial_function)[0].axes[0]
+    return LinearSpace(
+        burgers,
+        placement.network(axis),
+        placement.interior(axis),
+        boundary_points(burgers.domain, 2),
+        placement=placement,
+    )
 
 
 def test_new_features_carry_the_same_function():
-    space = following_space()
+    space = moving_space()
     interior = space.collocation.interior
     start = space.project(
         space.collocation.parameters.start, initial_values(space.collocation.problem, interior), 0.0
     ).theta
-    assert space.follow(start, 0.0) is start  # nothing has moved
+    assert space.adapt(start, 0.0) is start  # nothing has moved
     steeper = -np.tanh(interior.x / 0.1) + interior.x * np.tanh(10.0)
     before = space.project(start, steeper, 0.0).theta
-    after = space.follow(before, 0.0)
+    after = space.adapt(before, 0.0)
     assert not np.array_equal(before[:50], after[:50])
-    x = np.linspace(-1, 1, 101)
-    same = space._values_along(before, x), space._values_along(after, x)
+    x, network = np.linspace(-1, 1, 101)[:, None], space.collocation.parameters.network
+    same = network(before).evaluate(x), network(after).evaluate(x)
     np.testing.assert_allclose(*same, atol=2e-3)  # 40 waves at 100 points: what both leave of it
     np.testing.assert_allclose(after[:48], space.body[:48])
 
 
 def test_what_it_remembers_makes_it_the_same_again():
-    first, second = following_space(), following_space()
+    first, second = moving_space(), moving_space()
     interior = first.collocation.interior
     steep = first.project(
         first.collocation.parameters.start, -np.tanh(interior.x / 0.05), 0.0
     ).theta
-    first.follow(first.project(steep, -np.sin(np.pi * interior.x), 0.0).theta, 0.0)
-    moved = first.follow(steep, 0.1)
+    first.adapt(first.project(steep, -np.sin(np.pi * interior.x), 0.0).theta, 0.0)
+    moved = first.adapt(steep, 0.1)
     first.linearise(0.2, first.head(moved))
     second.remember(first.memory())
     np.testing.assert_array_equal(first.phi, second.phi)
     np.testing.assert_array_equal(first.rate_matrix, second.rate_matrix)
     np.testing.assert_array_equal(first.scale, second.scale)
-    np.testing.assert_array_equal(first.follow(moved, 0.2), second.follow(moved, 0.2))
+    np.testing.assert_array_equal(first.adapt(moved, 0.2), second.adapt(moved, 0.2))
 
 
 def test_initial_values_that_are_not_finite_are_named():
@@ -106,12 +115,15 @@ def test_initial_values_that_are_not_finite_are_named():
 
 
 @pytest.mark.parametrize("scheme", ["bdf3", "imex2"])
-def test_other_schemes_stay_on_frozen_features(scheme):
+def test_other_schemes_are_refused_and_frozen_features_take_them(scheme):
     smooth = tb.Problem(
         tb.Interval(0.0, 1.0),
         tb.AllenCahn(0.1),
         {"left": tb.Neumann(0.0), "right": tb.Neumann(0.0)},
         lambda x: 0.5 * jnp.cos(jnp.pi * x[0]),
     )
-    solution = tb.solve(smooth, 0.2, scheme=scheme, dt=0.02, rtol=1e-2)
-    assert solution.frozen
+    choices = {"scheme": scheme, "dt": 0.02, "rtol": 1e-2}
+    with pytest.raises(tb.UsageError, match="moving-features cannot march with the scheme"):
+        tb.solve(smooth, 0.2, **choices)
+    solution = tb.solve(smooth, 0.2, strategy="frozen-features", **choices)
+    assert solution.frozen and solution.facts["strategy"] == "frozen-features"
