@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tengbc as tb
-from tengbc.baselines.fem import best_fem
+from tengbc.evidence.baselines.fem import best_fem
 from tengbc.runs.summary import measure
 from tengbc.solver.measure import Truth
 

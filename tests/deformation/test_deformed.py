@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import tengbc as tb
-from tengbc.baselines.spectral import solve_spectral
 from tengbc.deformation.march import Marched, march_deformed
 from tengbc.deformation.rates import inverse
 from tengbc.deformation.snapshots import marched_of, snapshot_of
 from tengbc.errors import UsageError
+from tengbc.evidence.baselines.spectral import solve_spectral
 from tengbc.fourier import Lattice
 from tengbc.networks import DeformedWaves
 from tengbc.networks.deformed_waves import lattice_shape, to_modes, to_table

@@ -14,9 +14,9 @@ from rich.table import Table
 
 from tengbc.cli.progress import Bar
 from tengbc.cli.say import say
-from tengbc.comparison.compare import Entry, compare
-from tengbc.comparison.plot import plot
-from tengbc.comparison.tables import TITLES, comparison_csv, comparison_markdown, rows
+from tengbc.evidence.comparison.compare import Entry, compare
+from tengbc.evidence.comparison.plot import plot
+from tengbc.evidence.comparison.tables import TITLES, comparison_csv, comparison_markdown, rows
 from tengbc.plotting import matplotlib_figure
 from tengbc.problem import Problem
 from tengbc.runs import output

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from tengbc.baselines.spectral import SpectralSolution, solve_spectral
-from tengbc.baselines.spectral.solve import Report
 from tengbc.equations import Burgers
 from tengbc.errors import UsageError
+from tengbc.evidence.baselines.spectral import SpectralSolution, solve_spectral
+from tengbc.evidence.baselines.spectral.solve import Report
 from tengbc.geometry import PeriodicBox
 from tengbc.problem import Problem
 from tengbc.problems.burgers import NU, initial

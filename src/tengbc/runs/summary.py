@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tengbc.baselines.finished import Finished
+from tengbc.evidence.baselines.finished import Finished
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.runs.identity import versions
