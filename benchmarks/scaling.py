@@ -40,8 +40,8 @@ def _one(points: int, features: int) -> None:
     from tengbc.networks import random_features
     from tengbc.projection.linear import LinearSpace
     from tengbc.schemes import RadauIIA, State
-    from tengbc.solver.compile_clock import compile_clock
     from tengbc.solver.sampling import boundary_points
+    from tengbc.timing import compile_clock
 
     problem = tb.problems.get("heat-robin")
     began = time.perf_counter()

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from tengbc.solver import live_error, solve
-from tengbc.solver.compile_clock import compile_clock
+from tengbc.timing import compile_clock
 from tests.faults.cases import FAST, PAPER, PROBLEMS
 
 

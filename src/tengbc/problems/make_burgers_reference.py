@@ -22,7 +22,7 @@ import numpy as np
 from tengbc.equations import Burgers
 from tengbc.errors import UsageError
 from tengbc.evidence.baselines.spectral import SpectralSolution, solve_spectral
-from tengbc.evidence.baselines.spectral.solve import Report
+from tengbc.evidence.baselines.spectral.solve import Progress
 from tengbc.geometry import PeriodicBox
 from tengbc.problem import Problem
 from tengbc.problems.burgers import NU, initial
@@ -50,7 +50,7 @@ def compute(
     most: int = 4096,
     dt: float = DT,
     workers: int = 2,
-    report: Report = lambda phase, fraction, known: None,
+    report: Progress = lambda phase, fraction, known: None,
 ) -> SpectralSolution:
     """The solution up to a time, at those of TIMES that lie before it."""
     return solve_spectral(

@@ -25,7 +25,7 @@ from tengbc.runs.summary import failed_summary, measure, summary
 from tengbc.solver import Outcome, Solution, solve
 from tengbc.solver.measure import Errors
 from tengbc.outcome import result_of
-from tengbc.solver.plan import Report
+from tengbc.types import Progress as Report
 
 
 @dataclass(frozen=True)

@@ -31,9 +31,9 @@ from tengbc.projection.structure import structure
 from tengbc.schemes import State
 from tengbc.solver.march import Callback
 from tengbc.solver.measure import TIMES
-from tengbc.solver.plan import Report
-from tengbc.solver.run_plan import Stopwatch
 from tengbc.solver.solution import Solution
+from tengbc.timing import Stopwatch
+from tengbc.types import Progress as Report
 
 Array = np.ndarray
 DEFAULT_TOLERANCE = 1e-6

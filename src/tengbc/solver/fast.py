@@ -26,9 +26,9 @@ from tengbc.solver.clock import Onset
 from tengbc.solver.compatibility import initial_mismatch
 from tengbc.solver.level import Level, chosen_scheme, first_level, gradable, solve_level
 from tengbc.solver.march import Callback
-from tengbc.solver.plan import Report
 from tengbc.solver.sampling import boundary_points
 from tengbc.solver.solution import Solution
+from tengbc.types import Progress as Report
 
 Array = np.ndarray
 DEFAULT_TOLERANCE = 1e-6

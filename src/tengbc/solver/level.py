@@ -31,11 +31,13 @@ from tengbc.schemes.following import Following
 from tengbc.solver.clock import Clock, Onset, clock
 from tengbc.solver.crowd import initial_pace
 from tengbc.solver.march import Callback
-from tengbc.solver.plan import Plan, Report
+from tengbc.solver.plan import Plan
 from tengbc.solver.resolution import PLAIN, Kind, resolving_features
-from tengbc.solver.run_plan import Stopwatch, recalled, run_plan
+from tengbc.solver.run_plan import recalled, run_plan
 from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.solution import Solution
+from tengbc.timing import Stopwatch
+from tengbc.types import Progress as Report
 
 GROWTH = 1.5
 """Features of a richer level per feature of this one."""

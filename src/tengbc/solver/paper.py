@@ -18,10 +18,12 @@ from tengbc.projection import Collocation, SeparableProjection, SubsetProjection
 from tengbc.schemes import EULER, HEUN, RK4, AdamsBashforth, NetworkSpace, RungeKutta, State
 from tengbc.solver.clock import clock
 from tengbc.solver.march import Callback
-from tengbc.solver.plan import Plan, Report
-from tengbc.solver.run_plan import Stopwatch, run_plan
+from tengbc.solver.plan import Plan
+from tengbc.solver.run_plan import run_plan
 from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.solution import Solution
+from tengbc.timing import Stopwatch
+from tengbc.types import Progress as Report
 
 Array = np.ndarray
 SCHEMES = {

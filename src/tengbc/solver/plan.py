@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from tengbc.outcome import Result
@@ -10,9 +9,6 @@ from tengbc.projection import Collocation
 from tengbc.schemes import Space, State
 from tengbc.solver.clock import Clock
 from tengbc.solver.march import Scheme
-
-Report = Callable[[str, float, dict], object]
-"""Progress: phase, fraction done, what is known so far; True ends an initial fit there."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,34 +14,20 @@ from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.projection import Fit
 from tengbc.schemes import State
-from tengbc.solver.compile_clock import compile_clock
 from tengbc.solver.live_error import LiveError
 from tengbc.solver.march import Callback, march
 from tengbc.solver.marched import Marched
 from tengbc.solver.measure import TIMES
-from tengbc.solver.plan import Plan, Report
+from tengbc.solver.plan import Plan
 from tengbc.solver.snapshots import march_snapshot, marched_from
 from tengbc.solver.solution import Solution
+from tengbc.timing import Stopwatch
+from tengbc.types import Progress as Report
 
 ALL_STATES, MOST_STATES = 1000, 4000
 """Steps whose parameters are all kept; of a longer march every k-th is, so many at most."""
 MOST_NUMBERS = 4_000_000
 """Numbers in the states that are kept of a longer march, 32 MB."""
-
-
-class Stopwatch:
-    """Seconds since the last call, compiling told apart."""
-
-    def __init__(self):
-        self._began, self._compiled = time.perf_counter(), compile_clock.seconds
-
-    def lap(self) -> tuple[float, float]:
-        """(computing, compiling) since the last lap."""
-        now, compiled = time.perf_counter(), compile_clock.seconds
-        compiling = compiled - self._compiled
-        computing = now - self._began - compiling
-        self._began, self._compiled = now, compiled
-        return max(computing, 0.0), compiling
 
 
 def run_plan(

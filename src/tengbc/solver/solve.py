@@ -14,8 +14,8 @@ from tengbc.solver.deformed import deformable, solve_deformed
 from tengbc.solver.fast import solve_fast
 from tengbc.solver.march import Callback
 from tengbc.solver.paper import solve_paper
-from tengbc.solver.plan import Report
 from tengbc.solver.solution import Solution
+from tengbc.types import Progress as Report
 
 
 def _solver(problem: Problem, checked: Options):

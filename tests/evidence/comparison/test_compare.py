@@ -9,11 +9,15 @@ import pytest
 
 import tengbc as tb
 from tengbc.evidence.comparison import compare as comparison
-from tengbc.evidence.comparison.compare import Entry, compare
-from tengbc.evidence.comparison.plot import plot
+from tengbc.evidence.comparison.compare import compare
+from tengbc.evidence.comparison.presentation import (
+    HEADER,
+    comparison_csv,
+    comparison_markdown,
+    plot,
+)
 from tengbc.evidence.comparison.registry import CONTENDERS, chosen_solvers
-from tengbc.evidence.comparison.tables import HEADER, comparison_csv, comparison_markdown
-from tengbc.evidence.comparison.trial import OutOfTime, Trial, Watch
+from tengbc.evidence.comparison.trial import OutOfTime, SolverTrials, Trial, Watch
 from tengbc.solver.measure import Errors
 
 
@@ -47,16 +51,16 @@ def trial(error: float, seconds: float, complete: bool = True) -> Trial:
 
 
 ENTRIES = [
-    Entry("fast", [trial(1e-3, 1.0), trial(1e-9, 3.0)]),
-    Entry("paper", [trial(1e-12, 9.0, complete=False)]),
-    Entry("spectral", reason="it does not apply."),
+    SolverTrials("fast", [trial(1e-3, 1.0), trial(1e-9, 3.0)]),
+    SolverTrials("paper", [trial(1e-12, 9.0, complete=False)]),
+    SolverTrials("spectral", reason="it does not apply."),
 ]
 
 
 def test_the_best_is_complete_and_most_accurate():
     best = ENTRIES[0].best
     assert best is not None and best.errors.worst == 1e-9
-    mixed = Entry("x", [trial(1e-12, 1.0, complete=False), trial(1e-3, 1.0)]).best
+    mixed = SolverTrials("x", [trial(1e-12, 1.0, complete=False), trial(1e-3, 1.0)]).best
     assert mixed is not None and mixed.complete
 
 

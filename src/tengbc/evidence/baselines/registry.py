@@ -1,14 +1,14 @@
 """The baselines by name: what each accepts and what the paper chose; no heavy imports.
 
-A new baseline is a function `solve(problem, t_end, *, report, …) -> solution`, whose solution has
-`times`, `at_times(x, times)`, `seconds` and `facts`, and one line in `BASELINES`.
+A new baseline is a function `solve(problem, t_end, *, report, …) -> AbstractBaselineSolution` and
+one line in `BASELINES`.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tengbc.errors import UsageError
@@ -16,8 +16,9 @@ from tengbc.errors import UsageError
 if TYPE_CHECKING:
     import numpy as np
 
-    from tengbc.evidence.baselines.finished import Finished
+    from tengbc.evidence.baselines.solution import AbstractBaselineSolution
     from tengbc.problem import Problem
+    from tengbc.types import Progress
 
 
 @dataclass(frozen=True)
@@ -71,12 +72,12 @@ def run_baseline(
     t_end: float | None = None,
     *,
     times: Sequence[float] | np.ndarray | None = None,
-    report: Callable[[str, float, dict], object] = lambda phase, fraction, known: None,
+    report: Progress = lambda phase, fraction, known: None,
     **choices: Any,
-) -> Finished:
+) -> AbstractBaselineSolution:
     """Solve a problem with a baseline; `times` are those its solution must know."""
     check_baseline(name, choices)
-    from tengbc.evidence.baselines.finished import finished
+    from tengbc.outcome import Outcome, Result
 
     baseline = BASELINES[name]
     module, _, function = baseline.home.partition(":")
@@ -84,4 +85,7 @@ def run_baseline(
     if baseline.stores_times and times is not None:
         choices["times"] = times
     solution = solve(problem, t_end, report=report, **baseline.fixed, **choices)
-    return finished(name, solution)
+    reached, end, result = float(solution.times[-1]), solution.facts["t_end"], solution.result
+    if result and reached < end * (1 - 1e-12):
+        result = Result(Outcome.INTERRUPTED, f"stopped at t = {reached:.6g} of {end:g}.")
+    return replace(solution, result=result, facts={**solution.facts, "preset": name})

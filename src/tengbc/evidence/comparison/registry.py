@@ -8,8 +8,8 @@ from tengbc.errors import UsageError
 
 _HOME = "tengbc.evidence.comparison.contenders"
 CONTENDERS = {
-    "fast": f"{_HOME}.fast:trials",
-    "paper": f"{_HOME}.paper:trials",
+    "fast": f"{_HOME}.teng:fast_trials",
+    "paper": f"{_HOME}.teng:paper_trials",
     "fem": f"{_HOME}.fem:trials",
     "pinn-bfgs": f"{_HOME}.pinn:bfgs_trials",
     "pinn-engd": f"{_HOME}.pinn:engd_trials",

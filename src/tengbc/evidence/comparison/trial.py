@@ -1,13 +1,12 @@
-"""One run of one solver, as a line of the comparison."""
+"""One run of one solver, as a line of the comparison, and all the runs of a solver."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tengbc.errors import TengbcError
-from tengbc.solver.compile_clock import compile_clock
 from tengbc.solver.measure import Errors
+from tengbc.timing import Stopwatch
 
 
 class OutOfTime(TengbcError):
@@ -33,24 +32,35 @@ class Trial:
     note: str = ""
 
 
+@dataclass
+class SolverTrials:
+    """A solver's trials, or the reason why there are none."""
+
+    solver: str
+    trials: list[Trial] = field(default_factory=list)
+    reason: str = ""
+
+    @property
+    def best(self) -> Trial | None:
+        """The most accurate of the complete runs, else the one that got farthest."""
+        complete = [trial for trial in self.trials if trial.complete]
+        if complete:
+            return min(complete, key=lambda trial: trial.errors.worst)
+        return max(self.trials, key=lambda trial: trial.reached, default=None)
+
+
 class Watch:
-    """Wall-clock seconds since it was made, those of compilation apart: they are spent once."""
+    """The seconds that a run may take, and those that it took."""
 
     def __init__(self, seconds: float):
-        self.allowed = seconds
-        self._began, self._compiled = time.perf_counter(), compile_clock.seconds
+        self.allowed, self.stopwatch = seconds, Stopwatch()
 
     @property
-    def passed(self) -> float:
-        """Seconds so far, without compilation."""
-        return time.perf_counter() - self._began - self.compiling
-
-    @property
-    def compiling(self) -> float:
-        """Seconds of compilation so far."""
-        return compile_clock.seconds - self._compiled
+    def share(self) -> float:
+        """The part of the seconds that has passed, compilation apart, one at most."""
+        return min(self.stopwatch.computing / self.allowed, 1.0)
 
     def check(self, *_: object) -> None:
         """Raise OutOfTime if the seconds are over; fits where a solver reports progress."""
-        if self.passed > self.allowed:
+        if self.stopwatch.computing > self.allowed:
             raise OutOfTime(f"The run takes longer than {self.allowed:g} s; allow more seconds.")

@@ -17,14 +17,14 @@ from tengbc.evidence.reproduction.tables import write_tables
 from tengbc.runs import output
 from tengbc.runs.directory import finished, read_summary
 from tengbc.runs.provenance import provenance
-from tengbc.solver.plan import Report
+from tengbc.types import Progress
 
 
 def reproduce(
     group: str,
     preset: str,
     root: Path,
-    report: Report,
+    report: Progress,
     say: Callable[[str], None],
     only_summaries: bool = False,
 ) -> bool:

@@ -25,9 +25,9 @@ from tengbc.runs.summary import measure, summary
 from tengbc.solver import Solution, solve
 from tengbc.solver.fast import solve_once
 from tengbc.solver.measure import Truth
-from tengbc.solver.plan import Report
 from tengbc.storage.atomic import write_atomically
 from tengbc.storage.history_file import read_history
+from tengbc.types import Progress
 
 FRAMES = (0.0, 0.1, 0.4, 1.0)
 """Parts of the final time at which fields are drawn."""
@@ -39,7 +39,7 @@ COARSE = 4
 """Of the reference's points every fourth along each axis is kept."""
 
 
-def run_case(case: Case, problem: Problem, directory: Path, report: Report) -> bool:
+def run_case(case: Case, problem: Problem, directory: Path, report: Progress) -> bool:
     """Solve and write; False if the run was interrupted, so that it can be taken up again."""
     if case.solver == "paper":
         solution = _resumable(case, problem, directory, report)
@@ -62,7 +62,7 @@ def run_case(case: Case, problem: Problem, directory: Path, report: Report) -> b
     return True
 
 
-def _solve(case: Case, problem: Problem, report: Report) -> Solution | Finished:
+def _solve(case: Case, problem: Problem, report: Progress) -> Solution | Finished:
     if case.solver in BASELINES:
         assert problem.t_end is not None
         times = Truth(problem).times(problem.t_end)
@@ -74,7 +74,7 @@ def _solve(case: Case, problem: Problem, report: Report) -> Solution | Finished:
     return solve(problem, preset="fast", throw=False, report=report)
 
 
-def _resumable(case: Case, problem: Problem, path: Path, report: Report) -> Solution | None:
+def _resumable(case: Case, problem: Problem, path: Path, report: Progress) -> Solution | None:
     """The preset `paper` takes hours: its run directory lets it go on after any interruption."""
     if (path / "options.toml").is_file():
         directory, chosen = RunDirectory.open(path)

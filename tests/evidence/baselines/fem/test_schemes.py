@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tengbc.errors import UsageError
-from tengbc.evidence.baselines.fem.schemes import SCHEMES, Scheme, choose_scheme
+from tengbc.evidence.baselines.fem.schemes import SCHEMES, FemScheme, choose_scheme
 
 
 @pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
@@ -55,7 +55,7 @@ def _amplification(a, z):
 
 def test_a_tableau_that_contradicts_itself_is_refused():
     with pytest.raises(AssertionError):
-        Scheme("wrong", 2, np.array([[0, 0], [0.4, 0.6]]))
+        FemScheme("wrong", 2, np.array([[0, 0], [0.4, 0.6]]))
 
 
 def test_choice_of_scheme():

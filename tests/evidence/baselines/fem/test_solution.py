@@ -10,7 +10,7 @@ skfem = pytest.importorskip("skfem")
 from tengbc.evidence.baselines.fem import FemSolution, solve_fem  # noqa: E402
 from tengbc.evidence.baselines.fem.locate import interpolation, locate  # noqa: E402
 from tengbc.evidence.baselines.fem.meshes import build_mesh  # noqa: E402
-from tengbc.evidence.baselines.fem.outputs import Outputs  # noqa: E402
+from tengbc.evidence.baselines.fem.solve import Outputs  # noqa: E402
 
 HOLED = tb.Polygon([(0, 0), (3, 0), (2, 2)], holes=[[(1, 0.4), (1.9, 0.4), (1.8, 1.0)]])
 DOMAINS = (

@@ -13,7 +13,7 @@ from tengbc.coefficient import Coefficient
 from tengbc.errors import NonFiniteError
 
 Array = np.ndarray
-Times = Float[np.ndarray, " s"]
+Schedule = Float[np.ndarray, " s"]
 BLOCK = 64
 """Times evaluated in one go: a call of compiled code costs more than a small boundary's values."""
 MOST_VALUES = 2**22
@@ -29,7 +29,7 @@ class Samples:
         self,
         c: Coefficient,
         points: Float[Array, "... 2"],
-        schedule: Times | None = None,
+        schedule: Schedule | None = None,
         *,
         gradient: bool = False,
     ):
@@ -61,7 +61,7 @@ class Samples:
         values = values.reshape(size, *self._layout, *values.shape[2:])
         self._known = dict(zip(times.tolist(), values, strict=False))
 
-    def _evaluate(self, times: Times) -> Float[Array, "s n ..."]:
+    def _evaluate(self, times: Schedule) -> Float[Array, "s n ..."]:
         c, count = self._coefficient, len(self._points)
         if c.constant:
             value = np.zeros(2) if self._gradient else np.asarray(c.value, dtype=np.float64)
@@ -70,7 +70,7 @@ class Samples:
             at = compiled(c.value, c.arguments, self._gradient)
             return np.asarray(at(self._points, times), dtype=np.float64)
 
-    def _refuse(self, values: Array, times: Times) -> None:
+    def _refuse(self, values: Array, times: Schedule) -> None:
         when, where = np.argwhere(~np.isfinite(values.reshape(*values.shape[:2], -1)))[0][:2]
         x, y = self._points[where]
         raise NonFiniteError(

@@ -17,7 +17,7 @@ ROOT = np.sqrt(2.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Scheme:
+class FemScheme:
     """Runge–Kutta coefficients, the first stage being the old state; checks itself."""
 
     name: str
@@ -49,11 +49,11 @@ def _lower(*rows: list[float]) -> Float[Array, "s s"]:
     return matrix
 
 
-CRANK_NICOLSON = Scheme("crank-nicolson", 2, np.array([[0, 0], [1 / 2, 1 / 2]]))
+CRANK_NICOLSON = FemScheme("crank-nicolson", 2, np.array([[0, 0], [1 / 2, 1 / 2]]))
 
 # The trapezoidal rule to 2 − √2 of the step, then BDF2: L-stable, and of all such pairs the one
 # with a single γ.
-TR_BDF2 = Scheme(
+TR_BDF2 = FemScheme(
     "tr-bdf2",
     2,
     np.array(
@@ -68,7 +68,7 @@ TR_BDF2 = Scheme(
 # Ascher, Ruuth & Spiteri's (2, 2, 2): L-stable for the linear part, explicit for the nonlinear one.
 GAMMA = 1 - ROOT / 2
 DELTA = 1 - 1 / (2 * GAMMA)
-ARS222 = Scheme(
+ARS222 = FemScheme(
     "ars222",
     2,
     np.array([[0, 0, 0], [0, GAMMA, 0], [0, 1 - GAMMA, GAMMA]]),
@@ -77,7 +77,7 @@ ARS222 = Scheme(
 
 # Kennedy & Carpenter's ARK4(3)6L[2]SA: order four, L-stable for the linear part. Not what a
 # finite-element code usually has, but the sweep for the best result may use it.
-ARK4 = Scheme(
+ARK4 = FemScheme(
     "ark4",
     4,
     _lower(
@@ -123,7 +123,7 @@ ARK4 = Scheme(
 SCHEMES = {scheme.name: scheme for scheme in (CRANK_NICOLSON, TR_BDF2, ARS222, ARK4)}
 
 
-def choose_scheme(name: str | None, nonlinear: bool) -> Scheme:
+def choose_scheme(name: str | None, nonlinear: bool) -> FemScheme:
     """The scheme of that name; by default TR-BDF2, for a nonlinear problem ARS(2, 2, 2)."""
     scheme = SCHEMES.get(name or (ARS222.name if nonlinear else TR_BDF2.name))
     if scheme is None:

@@ -7,16 +7,16 @@ import scipy.sparse
 from jaxtyping import Float
 from scipy.sparse.linalg import SuperLU, splu
 
-from tengbc.evidence.baselines.fem.schemes import Scheme
+from tengbc.evidence.baselines.fem.schemes import FemScheme
 from tengbc.evidence.baselines.fem.system import System
 
 Array = np.ndarray
 
 
-class Stepper:
+class FemStepper:
     """Steps of one size Δt; matrices are factorised once unless they change in time."""
 
-    def __init__(self, system: System, scheme: Scheme, dt: float):
+    def __init__(self, system: System, scheme: FemScheme, dt: float):
         self.system, self.scheme, self.dt = system, scheme, dt
         self._free = np.flatnonzero(system.free)
         self._mass = system.mass[self._free]
@@ -24,10 +24,6 @@ class Stepper:
         self._explicit = scheme.explicit if system.physics.nonlinear else None
         ends_with_mass = self._explicit is not None and scheme.weights is not None
         self._mass_factor = _factorised(self._mass[:, self._free]) if ends_with_mass else None
-
-    def stage_times(self, t: float) -> Float[Array, " s"]:
-        """The times at which data are asked for in the step from t."""
-        return t + self.scheme.nodes * self.dt
 
     def step(self, u: Float[Array, " n"], times: Float[Array, " s"]) -> Float[Array, " n"]:
         """The state at the last of the stage times, from the state u at the first.

@@ -7,11 +7,10 @@ import numpy as np
 import scipy.sparse
 from jaxtyping import Bool, Float
 
-from tengbc.evidence.baselines.fem.boundary import boundary_parts
 from tengbc.evidence.baselines.fem.meshes import FemMesh
-from tengbc.evidence.baselines.fem.physics import Physics
-from tengbc.evidence.baselines.fem.samples import Samples, Times, total
+from tengbc.evidence.baselines.fem.samples import Samples, Schedule, total
 from tengbc.evidence.baselines.fem.tabulated import leaning_upstream, tabulate_cells
+from tengbc.evidence.baselines.fem.weak_form import BoundaryForm, Physics
 from tengbc.problem import Problem
 
 Array = np.ndarray
@@ -25,7 +24,7 @@ class System:
     """
 
     def __init__(
-        self, problem: Problem, mesh: FemMesh, found: Physics, schedule: Times | None = None
+        self, problem: Problem, mesh: FemMesh, found: Physics, schedule: Schedule | None = None
     ):
         self.physics = found
         cells = tabulate_cells(mesh)
@@ -42,7 +41,8 @@ class System:
         ]
         self._drift = total([Samples(v, cells.points) for v in found.velocities] + slopes)
         self._source = total([Samples(f, cells.points, schedule) for f in found.sources])
-        self._fixed, self._exchanges = boundary_parts(problem, mesh, found, schedule)
+        boundary = BoundaryForm(problem, mesh, found, schedule)
+        self._fixed, self._exchanges = boundary.fixed, boundary.exchanges
         self.mass = cells.products()
         self.free = self._free(mesh.unknowns)
         self.matrix_changes = any(

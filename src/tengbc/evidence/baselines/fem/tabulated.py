@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse
 from jaxtyping import Float, Int
 
-from tengbc.evidence.baselines.fem.library import scikit_fem
-from tengbc.evidence.baselines.fem.meshes import FemMesh
+from tengbc.evidence.baselines.fem.meshes.mesh import FemMesh, scikit_fem
 
 Array = np.ndarray
 INTEGRATION_ORDER = 5

@@ -6,11 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jax.flatten_util import ravel_pytree
 from jaxtyping import Float
 
 from tengbc.geometry.domain import Domain
@@ -68,13 +66,3 @@ def space_time_network(
 
 Builder: TypeAlias = Callable[[Float[Array | np.ndarray, " p"]], SpaceTimeNetwork]
 """From θ to the network."""
-
-
-def flattened(
-    network: SpaceTimeNetwork,
-) -> tuple[Float[np.ndarray, " p"], Builder]:
-    """θ as one float64 vector, and the way back to a network."""
-    arrays, static = eqx.partition(network, eqx.is_inexact_array_like)
-    with jax.enable_x64(True):
-        theta, unravel = ravel_pytree(jax.tree.map(np.float64, arrays))
-    return np.asarray(theta), lambda theta: eqx.combine(unravel(jnp.asarray(theta)), static)

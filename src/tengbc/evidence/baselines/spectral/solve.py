@@ -3,24 +3,65 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, final
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Complex, Float
+from numpy.typing import ArrayLike
 
-from tengbc.errors import DivergedError, UsageError
-from tengbc.evidence.baselines.fem.clock import Clock
-from tengbc.evidence.baselines.spectral.solution import SpectralSolution
-from tengbc.evidence.baselines.spectral.stepper import Stepper
-from tengbc.evidence.baselines.spectral.terms import sort_terms
-from tengbc.fourier import Lattice, box_lattice
+from tengbc.errors import DivergedError
+from tengbc.evidence.baselines.solution import (
+    AbstractBaselineSolution,
+    Times,
+    final_time,
+    positive,
+    stored_times,
+)
+from tengbc.evidence.baselines.spectral.stepper import FourierStepper, sort_terms
+from tengbc.fourier import Interpolation, Lattice, box_lattice
+from tengbc.pointwise import as_points
 from tengbc.problem import Problem
+from tengbc.timing import Stopwatch
+from tengbc.types import Progress
 
 Array = np.ndarray
-Report = Callable[[str, float, dict], object]
-"""Progress: phase, fraction done, what is known so far; True asks to stop there."""
 LOOK_EVERY = 10
 """Steps between two looks at the shortest waves."""
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SpectralSolution(AbstractBaselineSolution):
+    """u(x, t) at the stored `times`: for each a lattice and the spectrum on it.
+
+    `tails` are the relative sizes of the shortest waves, which tell whether they suffice.
+    """
+
+    method: ClassVar[str] = "Fourier"
+    lattices: Sequence[Lattice]
+    spectra: Sequence[Complex[Array, "m ..."]]
+
+    @property
+    def tails(self) -> Float[Array, " k"]:
+        """How much of u sits in the shortest tenth of the waves, for each stored time."""
+        pairs = zip(self.lattices, self.spectra, strict=True)
+        return np.array([lattice.tail(modes) for lattice, modes in pairs])
+
+    def at_times(self, x: ArrayLike, times: Sequence[float] | Array) -> Float[Array, "k n ..."]:
+        """u at points x (n, d) and several stored times; nothing is interpolated in time."""
+        points = np.atleast_2d(as_points(x, self.problem.domain.dim))
+        known: dict[Lattice, Interpolation] = {}
+        result = np.zeros((len(times), len(points), *self.problem.shape))
+        for row, t in zip(result, times, strict=True):
+            index = self._index(t)
+            lattice = self.lattices[index]
+            if lattice not in known:
+                known[lattice] = Interpolation(lattice, points)
+            values = known[lattice](self.spectra[index])
+            row[...] = values.T.reshape(row.shape)
+        return result
 
 
 def solve_spectral(
@@ -31,9 +72,9 @@ def solve_spectral(
     most: int | None = None,
     fill: float = 1e-9,
     dt: int | float = 1e-3,
-    times: Float[Array, " k"] | Sequence[int | float] | None = None,
+    times: Times | None = None,
     workers: int = 1,
-    report: Report = lambda phase, fraction, known: None,
+    report: Progress = lambda phase, fraction, known: None,
 ) -> SpectralSolution:
     """Solve a problem on a periodic box in 1, 2 or 3 dimensions with dealiased Fourier series.
 
@@ -49,18 +90,13 @@ def solve_spectral(
     - `workers`: threads of the transforms.
     - `report`: progress, a function of (phase, fraction, known); True stops the march there.
     """
-    end = t_end if t_end is not None else problem.t_end
-    if end is None:
-        raise UsageError("t_end is missing and the problem has none of its own; pass t_end=….")
-    for name, value in (("t_end", end), ("dt", dt)):
-        if not (math.isfinite(value) and value > 0):
-            raise UsageError(f"{name} is {value}, but it must be positive and finite; change it.")
-    stored = _checked_times(np.linspace(0.0, end, 101) if times is None else times, end)
-    clock = Clock(None)
+    end, dt = final_time(problem, t_end), positive("dt", dt)
+    stored = stored_times(times, end)
+    watch = Stopwatch()
     terms = sort_terms(problem)
-    stepper = Stepper(terms, box_lattice(problem, resolution), workers)
+    stepper = FourierStepper(terms, box_lattice(problem, resolution), workers)
     modes = _initial(problem, stepper.lattice)
-    clock.lap("start")
+    starting, compiling = watch.lap()
 
     size = max(float(np.abs(modes).max()) / stepper.lattice.size, 1e-3)
     lattices, spectra, t, steps = [], [], 0.0, 0
@@ -88,18 +124,27 @@ def solve_spectral(
             break  # stopped on request
         lattices.append(stepper.lattice)
         spectra.append(modes)
-    clock.lap("march")
+    marching, more = watch.lap()
+    unknowns = int(stepper.lattice.energy_weights[stepper.lattice.kept].sum())
     facts: dict[str, object] = {
         "solver": "spectral",
         "resolution": max(stepper.lattice.shape),
-        "unknowns": int(stepper.lattice.energy_weights[stepper.lattice.kept].sum()),
+        "unknowns": unknowns,
+        "parameters": unknowns,
         "scheme": "integrating-factor rk4",
-        "dt": float(dt),
+        "dt": dt,
         "steps": steps,
-        "t_end": float(end),
+        "t_end": end,
         "raised": raised,
     }
-    return SpectralSolution(problem, stored, lattices, spectra, clock.seconds, facts)
+    return SpectralSolution(
+        problem=problem,
+        times=stored,
+        lattices=lattices,
+        spectra=spectra,
+        seconds={"compile": compiling + more, "start": starting, "march": marching},
+        facts=facts,
+    )
 
 
 def _initial(problem: Problem, lattice: Lattice):
@@ -108,22 +153,12 @@ def _initial(problem: Problem, lattice: Lattice):
     return lattice.forward(fields) * lattice.kept
 
 
-def _resolved(stepper: Stepper, modes, most: int, fill: float, terms, workers: int):
+def _resolved(stepper: FourierStepper, modes, most: int, fill: float, terms, workers: int):
     """The stepper and spectrum with as many waves as the solution fills now."""
     lattice = stepper.lattice
     while 2 * max(lattice.shape) <= most and lattice.tail(modes) > fill:
         finer = Lattice(lattice.lower, lattice.lengths, tuple(2 * n for n in lattice.shape))
         modes, lattice = lattice.resample(modes, finer), finer
-    return (stepper if lattice is stepper.lattice else Stepper(terms, lattice, workers)), modes
-
-
-def _checked_times(
-    times: Float[Array, " k"] | Sequence[int | float], end: int | float
-) -> Float[Array, " k"]:
-    stored = np.array(times, dtype=np.float64).ravel()
-    ascending = len(stored) > 0 and bool(np.all(np.diff(stored) > 0))
-    if not ascending or stored[0] < 0 or stored[-1] > end * (1 + 1e-12):
-        raise UsageError(
-            f"times must ascend from 0 or later to t_end = {end:g} at most; correct them."
-        )
-    return np.minimum(stored, end)
+    if lattice is not stepper.lattice:
+        stepper = FourierStepper(terms, lattice, workers)
+    return stepper, modes

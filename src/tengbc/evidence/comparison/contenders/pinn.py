@@ -8,27 +8,27 @@ from tengbc.evidence.baselines.pinn import solve_pinn
 from tengbc.evidence.comparison.trial import Trial
 from tengbc.problem import Problem
 from tengbc.solver.measure import Truth
-from tengbc.solver.plan import Report
+from tengbc.types import Progress
 
 SHARES = (1 / 8, 1 / 4, 1 / 2)
 
 
 def bfgs_trials(
-    problem: Problem, end: float, seconds: float, truth: Truth, report: Report
+    problem: Problem, end: float, seconds: float, truth: Truth, report: Progress
 ) -> Iterator[Trial]:
     """Training with self-scaled Broyden steps."""
     return _trials("bfgs", problem, end, seconds, truth, report)
 
 
 def engd_trials(
-    problem: Problem, end: float, seconds: float, truth: Truth, report: Report
+    problem: Problem, end: float, seconds: float, truth: Truth, report: Progress
 ) -> Iterator[Trial]:
     """Training with energy natural gradients."""
     return _trials("engd", problem, end, seconds, truth, report)
 
 
 def _trials(
-    optimiser: str, problem: Problem, end: float, seconds: float, truth: Truth, report: Report
+    optimiser: str, problem: Problem, end: float, seconds: float, truth: Truth, report: Progress
 ) -> Iterator[Trial]:
     def watched(phase: str, fraction: float, known: dict) -> None:
         report(f"pinn-{optimiser}", fraction, known)

@@ -8,7 +8,7 @@ from tengbc.evidence.baselines.spectral import solve_spectral
 from tengbc.evidence.comparison.trial import OutOfTime, Trial, Watch
 from tengbc.problem import Problem
 from tengbc.solver.measure import Truth
-from tengbc.solver.plan import Report
+from tengbc.types import Progress
 
 RESOLUTIONS = (32, 64, 128, 256, 512, 1024, 2048)
 STEPS_PER_POINT = 4
@@ -16,7 +16,7 @@ STEPS_PER_POINT = 4
 
 
 def trials(
-    problem: Problem, end: float, seconds: float, truth: Truth, report: Report
+    problem: Problem, end: float, seconds: float, truth: Truth, report: Progress
 ) -> Iterator[Trial]:
     """One run for each resolution that fits into the seconds."""
     for resolution in RESOLUTIONS:
@@ -24,7 +24,7 @@ def trials(
 
         def watched(phase: str, fraction: float, known: dict, watch=watch) -> None:
             watch.check()
-            report("spectral", min(watch.passed / seconds, 1.0), {})
+            report("spectral", watch.share, {})
 
         try:
             solution = solve_spectral(
@@ -37,7 +37,7 @@ def trials(
             )
         except OutOfTime:
             return
-        passed, compiling = watch.passed, watch.compiling
+        passed, compiling = watch.stopwatch.lap()
         errors = truth.errors(solution.at_times, end)
         assert errors is not None
         unknowns = int(str(solution.facts["unknowns"]))

@@ -5,9 +5,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from tengbc.evidence.baselines.fem.library import scikit_fem
-from tengbc.evidence.baselines.fem.meshes.mesh import FemMesh
-from tengbc.evidence.baselines.fem.meshes.refinement import halvings
+from tengbc.evidence.baselines.fem.meshes.mesh import FemMesh, halvings, scikit_fem
 from tengbc.geometry import Box, PeriodicBox, Rectangle
 
 Array = np.ndarray

@@ -3,8 +3,8 @@
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from tengbc.evidence.baselines.fem.meshes.mesh import FemMesh
-from tengbc.evidence.baselines.fem.meshes.refinement import (
+from tengbc.evidence.baselines.fem.meshes.mesh import (
+    FemMesh,
     Segment,
     Snap,
     Where,
