@@ -15,6 +15,8 @@ GROUPS = {
     "burgers": ("burgers",),
 }
 SCHEMES = ("euler", "heun", "rk4")
+DEFAULT_SCHEMES = {"fast": "radau9", "paper": "heun"}
+"""Of each preset: its run is in the directory of the problem's own name."""
 DT = 5e-4
 """The paper's time step."""
 CELL_TOLERANCE = 1e-7
@@ -45,16 +47,12 @@ def groups(name: str) -> tuple[str, ...]:
 
 
 def cases(group: str, preset: str) -> list[Case]:
-    """All runs of a group, the preset's own first.
-
-    The run with the preset's default scheme is in the directory of the problem's own name.
-    """
+    """All runs of a group, the preset's own first."""
     found = []
-    default = {"fast": "radau9", "paper": "heun"}[preset]
     for problem in GROUPS[group]:
         found.append(Case(problem, problem, preset, {}))
         for scheme in SCHEMES:
-            if scheme != default and not (group == "burgers" and preset == "fast"):
+            if scheme != DEFAULT_SCHEMES[preset] and not (group == "burgers" and preset == "fast"):
                 found.append(
                     Case(f"{problem}-{scheme}", problem, preset, {"scheme": scheme, "dt": DT})
                 )

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from tengbc import problems
 from tengbc.errors import TengbcError
-from tengbc.evidence.reproduction.burgers_figures import write_burgers_figures
 from tengbc.evidence.reproduction.catalog import cases
 from tengbc.evidence.reproduction.figures import write_figures
 from tengbc.evidence.reproduction.run_case import run_case
@@ -54,8 +53,6 @@ def reproduce(
         say(f"{case.name}: {time.perf_counter() - start:.1f} s")
     write_tables(group, preset, root)
     write_figures(group, preset, root)
-    if group == "burgers":
-        write_burgers_figures(root)
     command = f"tengbc reproduce {group} --preset {preset}"
     if ran or not (root / f"provenance-{group}.json").exists():
         summaries = [read_summary(root / case.name) for case in cases(group, preset)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import time
 from pathlib import Path
@@ -10,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tengbc.evidence.baselines.finished import Finished
 from tengbc.evidence.baselines.registry import BASELINES, run_baseline
 from tengbc.evidence.reproduction.catalog import CELL_TOLERANCE, Case
+from tengbc.evidence.tables import text_csv
 from tengbc.options import options
 from tengbc.problem import Problem
 from tengbc.runs import output
@@ -22,6 +21,7 @@ from tengbc.runs.newest import newest_checkpoint
 from tengbc.runs.provenance import provenance
 from tengbc.runs.session import run_in_directory
 from tengbc.runs.summary import measure, summary
+from tengbc.solution_like import SolutionLike
 from tengbc.solver import Solution, solve
 from tengbc.solver.fast import solve_once
 from tengbc.solver.measure import Truth
@@ -62,7 +62,7 @@ def run_case(case: Case, problem: Problem, directory: Path, report: Progress) ->
     return True
 
 
-def _solve(case: Case, problem: Problem, report: Progress) -> Solution | Finished:
+def _solve(case: Case, problem: Problem, report: Progress) -> SolutionLike:
     if case.solver in BASELINES:
         assert problem.t_end is not None
         times = Truth(problem).times(problem.t_end)
@@ -89,20 +89,18 @@ def _resumable(case: Case, problem: Problem, path: Path, report: Progress) -> So
     return None if ended.content is None else ended.solution
 
 
-def _losses(solution: Solution | Finished) -> str:
+def _losses(solution: SolutionLike) -> str:
     """The time and what was measured of about LOSSES steps."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     records = solution.history[:: max(1, len(solution.history) // LOSSES)]
     names = list(records[0].measured)
-    writer.writerow(["time", *names])
+    rows = [["time", *names]]
     for record in records:
         values = (record.measured.get(name, float("nan")) for name in names)
-        writer.writerow([f"{record.time:.6g}", *(f"{value:.3e}" for value in values)])
-    return text.getvalue()
+        rows.append([f"{record.time:.6g}", *(f"{value:.3e}" for value in values)])
+    return text_csv(rows)
 
 
-def write_fields(directory: Path, problem: Problem, solution: Solution | Finished) -> None:
+def write_fields(directory: Path, problem: Problem, solution: SolutionLike) -> None:
     """fields.npz: what the solution misses at the points of evaluation, in single precision."""
     truth = Truth(problem)
     kept = field_points(problem)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tengbc import problems
-from tengbc.evidence.reproduction.catalog import DT, GROUPS, SCHEMES, cases, paper_numbers
+from tengbc.evidence.reproduction.catalog import (
+    DEFAULT_SCHEMES,
+    DT,
+    GROUPS,
+    SCHEMES,
+    cases,
+    paper_numbers,
+)
 from tengbc.evidence.reproduction.run_case import read_curve
 from tengbc.evidence.reproduction.truncation import euler_error
+from tengbc.evidence.tables import markdown, text_csv
 from tengbc.runs import output
 from tengbc.runs.directory import read_summary
 
@@ -29,79 +34,51 @@ HEADER = (
     "outcome",
 )
 BASELINE_ROWS = ("fem", "pinn-bfgs", "pinn-engd")
+NAMES = {"heat": "table-1", "transport": "transport", "burgers": "table-2"}
+Table = tuple[list[list[str]], list[list[Any]]]
+"""What people read, and what programs read."""
 
 
 def write_tables(group: str, preset: str, root: Path) -> None:
     """table-1, transport or table-2, from the summaries under `root`."""
-    lines, rows = {"heat": _table_1, "transport": _transport, "burgers": _table_2}[group](
-        preset, root
-    )
-    name = {"heat": "table-1", "transport": "transport", "burgers": "table-2"}[group]
-    output.write_text(root / f"{name}.md", markdown(lines))
-    output.write_text(root / f"{name}.csv", text_csv(rows))
+    lines, rows = _table_2(preset, root) if group == "burgers" else _table_1(group, preset, root)
+    output.write_text(root / f"{NAMES[group]}.md", markdown(lines))
+    output.write_text(root / f"{NAMES[group]}.csv", text_csv(rows))
 
 
-def _directory(root: Path, problem: str, scheme: str, preset: str) -> Path:
-    default = {"fast": "radau9", "paper": "heun"}[preset]
-    return root / (problem if scheme == default else f"{problem}-{scheme}")
-
-
-def _table_1(preset: str, root: Path):
-    columns = GROUPS["heat"]
+def _table_1(group: str, preset: str, root: Path) -> Table:
+    """Schemes and baselines against problems; the paper prints no numbers for transport."""
+    columns, default = GROUPS[group], DEFAULT_SCHEMES[preset]
     paper = paper_numbers()["table_1"]
+    printed = all(name in paper for name in columns)
+    truncation = {name: _truncation(name) for name in columns} if printed else {}
     lines: list[list[str]] = [["worst relative L² error over time", *columns]]
     rows: list[list[Any]] = [list(HEADER)]
-    truncation = {name: _truncation(name) for name in columns}
-    for scheme in SCHEMES:
-        found = {name: read_summary(_directory(root, name, scheme, preset)) for name in columns}
-        lines.append([f"{scheme}, ours", *(_worst(found[name]) for name in columns)])
-        lines.append([f"{scheme}, paper", *(f"{paper[name][scheme]:.2e}" for name in columns)])
-        if scheme == "euler":
-            lines.append(
-                ["euler, its own truncation, mode by mode"]
-                + [f"{truncation[name]:.2e}" for name in columns]
-            )
+
+    def add(label: str, scheme: str, ending: str) -> None:
+        """One line, from the run of each problem whose directory has that ending."""
+        found = {name: read_summary(root / f"{name}{ending}") for name in columns}
+        lines.append([label, *(_worst(found[name]) for name in columns)])
         for name in columns:
-            own = f"{truncation[name]:.4e}" if scheme == "euler" else ""
-            rows.append([name, scheme, *_numbers(found[name]), paper[name][scheme], own])
-            rows[-1] += _ending(found[name])
-    if preset == "fast":
-        found = {name: read_summary(root / name) for name in columns}
-        lines.append(["the fast preset's default", *(_worst(found[name]) for name in columns)])
-        rows += [
-            [name, "default", *_numbers(found[name]), "", "", *_ending(found[name])]
-            for name in columns
-        ]
-    _add_baselines(lines, rows, columns, root)
-    return lines, rows
+            theirs = paper[name].get(scheme, "") if printed else ""
+            own = f"{truncation[name]:.4e}" if printed and scheme == "euler" else ""
+            rows.append([name, scheme, *_numbers(found[name]), theirs, own, *_ending(found[name])])
 
-
-def _transport(preset: str, root: Path):
-    lines: list[list[str]] = [["worst relative L² error over time", "transport"]]
-    rows: list[list[Any]] = [list(HEADER)]
     for scheme in SCHEMES:
-        found = read_summary(_directory(root, "transport", scheme, preset))
-        lines.append([f"{scheme}, ours", _worst(found)])
-        rows.append(["transport", scheme, *_numbers(found), "", "", *_ending(found)])
+        add(f"{scheme}, ours", scheme, "" if scheme == default else f"-{scheme}")
+        if printed:
+            lines.append([f"{scheme}, paper", *(f"{paper[name][scheme]:.2e}" for name in columns)])
+        if printed and scheme == "euler":
+            own = [f"{truncation[name]:.2e}" for name in columns]
+            lines.append(["euler, its own truncation, mode by mode", *own])
     if preset == "fast":
-        found = read_summary(root / "transport")
-        lines.append(["the fast preset's default", _worst(found)])
-        rows.append(["transport", "default", *_numbers(found), "", "", *_ending(found)])
-    _add_baselines(lines, rows, ("transport",), root)
+        add("the fast preset's default", "default", "")
+    for solver in BASELINE_ROWS:
+        add(solver, solver, f"-{solver}")
     return lines, rows
 
 
-def _add_baselines(lines: list, rows: list, columns: Sequence[str], root: Path) -> None:
-    for solver in BASELINE_ROWS:
-        found = {name: read_summary(root / f"{name}-{solver}") for name in columns}
-        lines.append([solver, *(_worst(found[name]) for name in columns)])
-        rows += [
-            [name, solver, *_numbers(found[name]), "", "", *_ending(found[name])]
-            for name in columns
-        ]
-
-
-def _table_2(preset: str, root: Path):
+def _table_2(preset: str, root: Path) -> Table:
     paper = paper_numbers()["table_2"]
     times = paper["times"]
     lines: list[list[str]] = [["relative L² error", *(f"T = {t}" for t in times)]]
@@ -154,16 +131,3 @@ def _ending(content: dict[str, Any] | None) -> list[Any]:
     if content is None:
         return ["", "not run"]
     return [content["seconds"].get("total", ""), content["outcome"]]
-
-
-def markdown(lines: Sequence[Sequence[str]]) -> str:
-    """A Markdown table, the first line being its head."""
-    head, *body = lines
-    return "".join(f"| {' | '.join(line)} |\n" for line in (head, ["---"] * len(head), *body))
-
-
-def text_csv(rows: Sequence[Sequence[Any]]) -> str:
-    """Rows with commas."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()

@@ -16,7 +16,6 @@ import scipy.linalg
 from jaxtyping import Float
 from numpy.polynomial import chebyshev, legendre
 
-from tengbc.conditions import Robin
 from tengbc.equations import Heat
 from tengbc.errors import UsageError
 from tengbc.geometry import AnnularSector, Disk
@@ -81,9 +80,8 @@ def _modes(problem: Problem) -> tuple[Array, Array, Array, Array]:
             f"Eigenfunctions are known on a disk and an annular sector, not on "
             f"{type(domain).__name__}; leave this comparison out."
         )
-    assert isinstance(law, Robin)
-    point, zero = np.array([outer, 0.0]), 0.0
-    a, b = float(law.a(point, zero)), float(law.b(point, zero))
+    assert law.coefficients is not None
+    a, b, _ = (float(c(np.array([outer, 0.0]), 0.0)) for c in law.coefficients)
     slope = np.inf if b == 0 else a / b
     s, gauss = legendre.leggauss(RADII)
     r = inner + (outer - inner) * (s + 1) / 2
