@@ -7,22 +7,22 @@ import pytest
 
 from tengbc.errors import OutputError, UsageError
 from tengbc.evidence import burgers_reference
-from tengbc.problems import burgers_data
+from tengbc.problems.burgers import reference, unfold
 
 
 def test_folding_and_unfolding_are_inverse():
     x1, x2 = np.meshgrid(np.arange(128) * np.pi / 128, np.arange(256) * np.pi / 128, indexing="ij")
     odd = (np.sin(2 * x1 + x2) + np.sin(4 * x1 - 3 * x2))[None]
-    np.testing.assert_allclose(burgers_data.unfold(burgers_reference.fold(odd)), odd, atol=1e-13)
+    np.testing.assert_allclose(unfold(burgers_reference.fold(odd)), odd, atol=1e-13)
     with pytest.raises(UsageError, match="break u"):
         burgers_reference.fold(odd + 1e-6 * np.cos(x2))
 
 
 def test_the_file_can_be_made_again(tmp_path, monkeypatch):
     source, target = tmp_path / "source.npz", tmp_path / "target.npz"
-    reference = burgers_data.load()
-    u = reference.samples.reshape(-1, 256, 256)[:, :128]
-    np.savez(source, t=reference.times, u=u, method=np.array("Fourier"))
+    known = reference()
+    u = known.samples.reshape(-1, 256, 256)[:, :128]
+    np.savez(source, t=known.times, u=u, method=np.array("Fourier"))
     monkeypatch.setattr(sys, "argv", ["burgers_reference", str(source), str(target)])
     burgers_reference.main()
     packaged = burgers_reference.PACKAGED

@@ -25,17 +25,17 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from tengbc import problems
 from tengbc.equations import Burgers
 from tengbc.errors import OutputError, UsageError
 from tengbc.evidence.baselines.spectral import SpectralSolution, solve_spectral
 from tengbc.geometry import PeriodicBox
 from tengbc.problem import Problem
-from tengbc.problems import burgers_data
-from tengbc.problems.burgers import NU, initial
+from tengbc.problems.burgers import NU, initial, reflect
 from tengbc.storage.atomic import write_atomically
 from tengbc.types import Progress
 
-PACKAGED = Path(burgers_data.__file__).parent / "data" / "burgers.npz"
+PACKAGED = Path(problems.__file__).parent / "data" / "burgers.npz"
 TIMES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0)
 FILL = 1e-11
 """How much of u the shortest waves may hold before there are more of them."""
@@ -125,7 +125,7 @@ def extrapolate(coarse: Path, fine: Path, target: Path) -> None:
 
 def fold(u: Float[np.ndarray, "k 128 256"]) -> Float[np.ndarray, "k 65 256"]:
     """The rows x₁ ∈ [0, π/2] of one period x₁ ∈ [0, π); raises if oddness does not hold."""
-    defect = float(np.abs(u + burgers_data.reflect(u)).max())
+    defect = float(np.abs(u + reflect(u)).max())
     if not defect <= SYMMETRY_TOLERANCE:
         raise UsageError(
             f"The values break u(−x) = −u(x) by {defect:.1e}, more than {SYMMETRY_TOLERANCE:g}; "

@@ -32,11 +32,7 @@ class Baseline:
     paper: dict[str, Any] = field(default_factory=dict)
 
 
-_PINN = (
-    "tengbc.evidence.baselines.pinn.solve:solve_pinn",
-    ("seconds", "steps", "seed", "points"),
-    False,
-)
+_PINN = ("tengbc.evidence.baselines.pinn:solve_pinn", ("seconds", "steps", "seed", "points"), False)
 _PINN_PAPER = {"steps": 100_000, "points": (100_000, 15_000, 10_000)}
 BASELINES = {
     "fem": Baseline(

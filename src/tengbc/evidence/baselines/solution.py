@@ -59,6 +59,7 @@ class AbstractBaselineSolution(abc.ABC):
     """
 
     method: ClassVar[str]
+    """Its name in messages."""
     problem: Problem
     times: Float[Array, " k"]
     seconds: dict[str, float]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import final
+from typing import ClassVar, final
 
 import jax
 import numpy as np
@@ -46,6 +46,7 @@ class PinnSolution(AbstractBaselineSolution):
     `snapshots` tell how training went; the last one is the result.
     """
 
+    method: ClassVar[str] = "network"
     network: Builder
     snapshots: Sequence[TrainingSnapshot]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from tengbc.evidence.baselines.pinn import solve_pinn
 from tengbc.evidence.comparison.trial import Trial
@@ -13,23 +14,11 @@ from tengbc.types import Progress
 SHARES = (1 / 8, 1 / 4, 1 / 2)
 
 
-def bfgs_trials(
-    problem: Problem, end: float, seconds: float, truth: Truth, report: Progress
-) -> Iterator[Trial]:
-    """Training with self-scaled Broyden steps."""
-    return _trials("bfgs", problem, end, seconds, truth, report)
-
-
-def engd_trials(
-    problem: Problem, end: float, seconds: float, truth: Truth, report: Progress
-) -> Iterator[Trial]:
-    """Training with energy natural gradients."""
-    return _trials("engd", problem, end, seconds, truth, report)
-
-
 def _trials(
     optimiser: str, problem: Problem, end: float, seconds: float, truth: Truth, report: Progress
 ) -> Iterator[Trial]:
+    """Trainings are long: one of them is looked at after parts of the seconds."""
+
     def watched(phase: str, fraction: float, known: dict) -> None:
         report(f"pinn-{optimiser}", fraction, known)
 
@@ -53,3 +42,7 @@ def _trials(
             end,
             note=f"loss {snapshot.loss:.1e}",
         )
+
+
+bfgs_trials = partial(_trials, "bfgs")
+engd_trials = partial(_trials, "engd")
