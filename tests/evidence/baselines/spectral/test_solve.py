@@ -7,8 +7,8 @@ import pytest
 import tengbc as tb
 from tengbc import problems
 from tengbc.errors import DivergedError, NonFiniteError, OutsideError, UsageError
+from tengbc.evidence import burgers_reference
 from tengbc.evidence.baselines.spectral import solve_spectral
-from tengbc.problems import make_burgers_reference
 
 NU = 0.1
 
@@ -111,9 +111,9 @@ def test_systems():
 def test_burgers_agrees_with_the_packaged_reference():
     problem = problems.get("burgers")
     times = [0.25, 0.5, 0.75, 1.0]
-    solution = make_burgers_reference.compute(1.0, first=256, most=512, dt=0.01, workers=1)
+    solution = burgers_reference.compute(1.0, first=256, most=512, dt=0.01, workers=1)
     assert solution.facts["raised"] == [(0.0, 256), (pytest.approx(0.7, abs=0.2), 512)]
-    found = make_burgers_reference.samples(solution)
+    found = burgers_reference.samples(solution)
     for t, u in zip(solution.times, found, strict=True):
         expected = problem.reference.values_at(t).reshape(256, 256)[:128]
         assert np.linalg.norm(u - expected) < 5e-9 * np.linalg.norm(expected)
@@ -121,35 +121,6 @@ def test_burgers_agrees_with_the_packaged_reference():
     for t in times:
         values = problem.reference.values_at(t)[5::997]
         np.testing.assert_allclose(solution(x, t), values, atol=5e-9)
-
-
-def test_the_reference_is_extrapolated_in_time_and_packed(tmp_path, monkeypatch):
-    """Solutions with large steps: half the step has a sixteenth of the error, both have less."""
-    compute = make_burgers_reference.compute
-    small = lambda until, **given: compute(until, first=256, **{**given, "most": 256})
-    monkeypatch.setattr(make_burgers_reference, "compute", small)
-    monkeypatch.setattr(make_burgers_reference, "DT", 0.025)
-    target = tmp_path / "packed.npz"
-    line = ["make", str(tmp_path), str(target), "--until", "0.25", "--workers", "1"]
-    monkeypatch.setattr("sys.argv", line)
-    make_burgers_reference.main()
-    expected = problems.get("burgers").reference.values_at(0.25).reshape(256, 256)[:128]
-
-    def error(name):
-        with np.load(tmp_path / name, allow_pickle=False) as data:
-            return np.linalg.norm(data["u"][-1] - expected) / np.linalg.norm(expected)
-
-    coarse, fine, both = map(error, ("dt-0.05.npz", "dt-0.025.npz", "reference.npz"))
-    assert 13 < coarse / fine < 19
-    assert both < fine / 5
-    with np.load(target, allow_pickle=False) as packed:
-        assert "extrapolated" in str(packed["source"]) and "0.025" in str(packed["source"])
-    made = (tmp_path / "dt-0.05.npz").stat().st_mtime_ns
-    make_burgers_reference.main()  # what is there is not computed again
-    assert (tmp_path / "dt-0.05.npz").stat().st_mtime_ns == made
-    monkeypatch.setattr("sys.argv", [*line[:4], "0.5", *line[5:]])
-    with pytest.raises(UsageError, match="made with other options"):
-        make_burgers_reference.main()
 
 
 def test_progress_and_a_stop_on_request():
