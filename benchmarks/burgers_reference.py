@@ -11,7 +11,7 @@ import argparse
 import numpy as np
 
 from tengbc import problems
-from tengbc.problems.make_burgers_reference import compute, samples
+from tengbc.evidence.burgers_reference import compute, samples
 
 
 def main() -> None:

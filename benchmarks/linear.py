@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 import tengbc as tb
-from tengbc.baselines.fem import best_fem
+from tengbc.evidence.comparison.compare import compare
 from tengbc.runs.summary import measure
-from tengbc.solver.measure import Truth
 
 NAMES = ("heat-dirichlet", "heat-neumann", "heat-flux", "heat-robin", "heat-mixed", "transport")
 
@@ -33,12 +30,10 @@ def _line(name: str) -> str:
         f"{name:<16}{errors.worst:>10.1e}{solution.error_estimate.max():>10.1e}{seconds:>10.2f}s"
         f"{solution.seconds['compile']:>8.2f}s"
     )
-    truth = Truth(problem)
-    times = np.linspace(0.0, float(solution.times[-1]), 11)
-    values = np.stack([truth.values(t) for t in times])
-    best = best_fem(problem, float(solution.times[-1]), seconds, truth.points, times, values)
-    ratio = best.error / errors.worst
-    return ours + f"{best.error:>11.1e}{best.seconds:>6.1f}s{best.unknowns:>10,}{ratio:>9.1e}"
+    best = compare(problem, ["fem"], seconds)[0].best
+    assert best is not None
+    error, ratio = best.errors.worst, best.errors.worst / errors.worst
+    return ours + f"{error:>11.1e}{best.seconds:>6.1f}s{best.unknowns:>10,}{ratio:>9.1e}"
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.readme import README, insert
-from tengbc.reproduction.catalog import GROUPS, paper_numbers
+from tengbc.evidence.reproduction.catalog import GROUPS, paper_numbers
 
 RESULTS = README.parent / "results"
 SOLVERS = {

@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 import tengbc as tb
-from tengbc.baselines.fem import solve_fem
+from tengbc.evidence.baselines.fem import solve_fem
 
 problem = tb.problems.get("heat-robin")
 points = problem.domain.evaluation_grid(51)

@@ -9,8 +9,8 @@ from tengbc.solver.clock import clock
 
 import tengbc as tb
 from tengbc import errors
-from tengbc.baselines.fem import BudgetError, solve_fem
-from tengbc.comparison.trial import OutOfTime, Watch
+from tengbc.evidence.baselines.fem import BudgetError, solve_fem
+from tengbc.evidence.comparison.trial import OutOfTime, Watch
 from tengbc.journal import Snapshot
 from tengbc.networks import Parameters
 from tengbc.outcome import Outcome, Result

@@ -1,4 +1,4 @@
-"""How long XLA spent compiling, told apart from computing."""
+"""Seconds of the wall clock, those that XLA spent compiling told apart."""
 
 import time
 
@@ -26,15 +26,23 @@ compile_clock = CompileClock()
 
 
 class Stopwatch:
-    """Seconds since the last call, compiling told apart."""
+    """Seconds since it was made or since its last lap, compiling told apart."""
 
     def __init__(self):
         self._began, self._compiled = time.perf_counter(), compile_clock.seconds
 
+    @property
+    def compiling(self) -> float:
+        """Seconds of compilation since the last lap."""
+        return compile_clock.seconds - self._compiled
+
+    @property
+    def computing(self) -> float:
+        """Seconds since the last lap without those of compilation."""
+        return max(time.perf_counter() - self._began - self.compiling, 0.0)
+
     def lap(self) -> tuple[float, float]:
-        """(computing, compiling) since the last lap."""
-        now, compiled = time.perf_counter(), compile_clock.seconds
-        compiling = compiled - self._compiled
-        computing = now - self._began - compiling
-        self._began, self._compiled = now, compiled
-        return max(computing, 0.0), compiling
+        """(computing, compiling) since the last lap, which ends here."""
+        passed = self.computing, self.compiling
+        self._began, self._compiled = time.perf_counter(), compile_clock.seconds
+        return passed

@@ -18,3 +18,6 @@ Time: TypeAlias = int | float | Float[Array | np.ndarray, ""] | np.floating
 
 Field: TypeAlias = Callable[..., Value]
 """A pointwise field u: ℝᵈ → ℝ or ℝᵐ; many points at once are `jax.vmap`'s business."""
+
+Progress: TypeAlias = Callable[[str, float, dict], object]
+"""Hears of progress: phase, fraction done, what is known so far; True asks to stop there."""

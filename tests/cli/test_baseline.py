@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 import tengbc as tb
-from tengbc.baselines.registry import BASELINES, run_baseline
 from tengbc.cli.app import app
+from tengbc.evidence.baselines.registry import BASELINES, run_baseline
 
 
 def run(*arguments: str):

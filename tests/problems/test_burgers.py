@@ -1,13 +1,10 @@
 """The Burgers problem and its packaged reference values."""
 
-import sys
-
 import numpy as np
 import pytest
 
 from tengbc import problems
-from tengbc.errors import OutputError, UsageError
-from tengbc.problems import burgers_data
+from tengbc.errors import UsageError
 
 
 @pytest.fixture(scope="module")
@@ -75,30 +72,6 @@ def test_reference_solves_the_equation(problem, grids):
 def test_energy_falls(grids):
     energies = [np.mean(u**2) for u in grids.values()]
     assert np.all(np.diff(energies) < 0)
-
-
-def test_folding_and_unfolding_are_inverse():
-    x1, x2 = np.meshgrid(np.arange(128) * np.pi / 128, np.arange(256) * np.pi / 128, indexing="ij")
-    odd = (np.sin(2 * x1 + x2) + np.sin(4 * x1 - 3 * x2))[None]
-    np.testing.assert_allclose(burgers_data.unfold(burgers_data.fold(odd)), odd, atol=1e-13)
-    with pytest.raises(UsageError, match="break u"):
-        burgers_data.fold(odd + 1e-6 * np.cos(x2))
-
-
-def test_the_file_can_be_made_again(tmp_path, grids, monkeypatch):
-    source, target = tmp_path / "source.npz", tmp_path / "target.npz"
-    u = np.stack([u[:128] for u in grids.values()])
-    np.savez(source, t=np.array(list(grids)), u=u, method=np.array("Fourier"))
-    monkeypatch.setattr(sys, "argv", ["burgers_data", str(source), str(target)])
-    burgers_data.main()
-    packaged = burgers_data.Path(burgers_data.__file__).parent / "data" / "burgers.npz"
-    with np.load(target, allow_pickle=False) as made, np.load(packaged, allow_pickle=False) as ours:
-        np.testing.assert_array_equal(made["u"], ours["u"])
-        np.testing.assert_array_equal(made["t"], ours["t"])
-        assert str(made["source"]).startswith("Fourier; ") and "SHA-256" in str(made["source"])
-    assert packaged.stat().st_size < 1.2e6
-    with pytest.raises(OutputError, match="could not be made"):
-        burgers_data.write(tmp_path / "missing.npz", target)
 
 
 def test_there_is_no_formula_for_the_solution(problem):

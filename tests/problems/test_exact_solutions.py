@@ -8,9 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.special
 
 from tengbc import problems
 from tengbc.fields import gradient, laplacian
+from tengbc.problems.heat_robin import LAMBDA
 
 NAMES = [name for name in problems.names() if name != "burgers"]
 POINTS = 1000
@@ -131,3 +133,9 @@ def test_values_known_by_other_means(name):
         "transport": transported,
     }[name]()
     np.testing.assert_allclose(problems.get(name).exact(x, t), expected, rtol=0, atol=5e-15)
+
+
+def test_the_coefficient_of_heat_robin():
+    assert pytest.approx(0.367, abs=5e-4) == LAMBDA
+    slope = 4 * scipy.special.jvp(2, 4.0)
+    assert abs(scipy.special.jv(2, 4.0) + LAMBDA * slope) < 1e-15

@@ -3,15 +3,14 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tengbc.solver.solution import NEIGHBOURS
 
 from tengbc.errors import OutsideError, UsageError
 from tengbc.geometry import Disk
 from tengbc.networks import Basis, Parameters, mlp
 from tengbc.networks.network import with_head
-from tengbc.outcome import Outcome, Result
 from tengbc.problem import Problem
-from tengbc.solution import Solution
-from tengbc.solution.solution import NEIGHBOURS, lagrange_weights
+from tengbc.solver import Outcome, Result, Solution
 from tests.networks.cases import some_theta
 
 DOMAIN = Disk()
@@ -171,10 +170,3 @@ def test_the_ends_of_time_are_met_up_to_round_off():
 def test_points_of_another_dimension(shape):
     with pytest.raises(UsageError, match="in dimension 2 one point has shape"):
         frozen(lambda t: t, [0.0, 1.0])(np.zeros(shape), 0.5)
-
-
-def test_lagrange_weights():
-    nodes = np.array([0.0, 0.3, 0.7, 1.5])
-    for degree in range(4):
-        assert lagrange_weights(nodes, 0.9) @ nodes**degree == pytest.approx(0.9**degree)
-    np.testing.assert_allclose(lagrange_weights(nodes, 0.7), [0, 0, 1, 0], atol=1e-15)

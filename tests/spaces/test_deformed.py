@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tengbc.baselines.spectral import solve_spectral
 from tengbc.deformation.march import Marched, march_deformed
 from tengbc.deformation.rates import inverse
 from tengbc.deformation.snapshots import marched_of, snapshot_of
@@ -11,7 +12,6 @@ from tengbc.networks.deformed_waves import lattice_shape, to_modes, to_table
 from tengbc.solver.deformed import deformable
 
 import tengbc as tb
-from tengbc.baselines.spectral import solve_spectral
 from tengbc.errors import UsageError
 from tengbc.fourier import Lattice
 from tengbc.networks import DeformedWaves

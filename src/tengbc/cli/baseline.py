@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from tengbc.baselines.registry import BASELINES, check_baseline
 from tengbc.cli.problem_argument import check_problem, complete_problem, load_problem
+from tengbc.evidence.baselines.registry import BASELINES, check_baseline
 
 
 def baseline(

@@ -10,9 +10,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from tengbc.baselines.registry import run_baseline
 from tengbc.cli.progress import Bar
 from tengbc.cli.solving import exit_code
+from tengbc.evidence.baselines.registry import run_baseline
 from tengbc.problem import Problem
 from tengbc.runs import output
 from tengbc.runs.signals import SignalWatch

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from tengbc.cli.problem_argument import check_problem, complete_problem, load_problem
-from tengbc.comparison.registry import CONTENDERS, chosen_solvers
 from tengbc.errors import UsageError
+from tengbc.evidence.comparison.registry import CONTENDERS, chosen_solvers
 
 
 def compare(

@@ -14,9 +14,15 @@ from rich.table import Table
 
 from tengbc.cli.progress import Bar
 from tengbc.cli.say import say
-from tengbc.comparison.compare import Entry, compare
-from tengbc.comparison.plot import plot
-from tengbc.comparison.tables import TITLES, comparison_csv, comparison_markdown, rows
+from tengbc.evidence.comparison.compare import compare
+from tengbc.evidence.comparison.presentation import (
+    TITLES,
+    comparison_csv,
+    comparison_markdown,
+    plot,
+    rows,
+)
+from tengbc.evidence.comparison.trial import SolverTrials
 from tengbc.plotting import matplotlib_figure
 from tengbc.problem import Problem
 from tengbc.runs import output
@@ -38,7 +44,7 @@ def compare_and_write(
         matplotlib_figure()
         output.prepare(out)
     began = time.perf_counter()
-    entries: list[Entry] = []
+    entries: list[SolverTrials] = []
     watch = SignalWatch(raising=True)
     with contextlib.suppress(KeyboardInterrupt), watch, Bar(quiet) as bar:
 
@@ -67,7 +73,7 @@ def compare_and_write(
         sys.exit(128 + watch.received)
 
 
-def _print(entries: Sequence[Entry], title: str, out: Path | None) -> None:
+def _print(entries: Sequence[SolverTrials], title: str, out: Path | None) -> None:
     table = Table(*TITLES, title=title)
     for row in rows(entries):
         table.add_row(*row)

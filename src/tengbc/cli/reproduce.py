@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tengbc.errors import UsageError
-from tengbc.reproduction.catalog import groups
+from tengbc.evidence.reproduction.catalog import groups
 
 
 def reproduce(
@@ -26,8 +26,8 @@ def reproduce(
     if preset not in ("fast", "paper"):
         raise UsageError(f"preset is {preset!r}, but it is either fast or paper; choose one.")
     from tengbc.cli.progress import Bar
+    from tengbc.evidence.reproduction.reproduce import reproduce as remake
     from tengbc.plotting import matplotlib_figure
-    from tengbc.reproduction.reproduce import reproduce as remake
 
     matplotlib_figure()
     with Bar(quiet) as bar:

@@ -1,9 +1,11 @@
-"""Triangles that fill a plane domain up to its true boundary: what is drawn and exported."""
+"""Triangles that fill a plane domain up to its true boundary: drawn, exported and computed on."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from tengbc.errors import UsageError
 from tengbc.geometry import grids
@@ -12,17 +14,17 @@ from tengbc.geometry.triangles import areas
 
 Array = np.ndarray
 Mesh = tuple[Float[Array, "n 2"], Int[Array, "t 3"]]
-ATTEMPTS = 5
-FINER = 0.5
-"""Spacing on the boundary, in units of the spacing inside: curves are to look smooth."""
+ROUNDS = 12
+CLEARANCE = 0.6
+"""Least distance of inner points from the boundary, in cells: nearer ones make flat triangles."""
 
 
-def triangulate(domain: Domain, across: int = 60) -> Mesh:
+def triangulate(domain: Domain, across: int | float = 60, *, rim: float = 0.5) -> Mesh:
     """Points and triangles, about `across` cells along the longer side of the bounding box.
 
-    The outer edges join points of the boundary itself. Points keep a distance from the boundary
-    that makes its edges Delaunay; where a narrow part defeats that, all is done again on a finer
-    scale, and the area shows it.
+    Delaunay's triangulation joins a lattice of equilateral triangles to points of the boundary
+    itself, which are `rim` cells apart: with half a cell curves look smooth. Edges of the boundary
+    that it does not contain, in narrow parts, are halved until it does.
     """
     if domain.dim != 2:
         raise UsageError(f"Triangles fill plane domains, and this one has dimension {domain.dim}.")
@@ -30,55 +32,88 @@ def triangulate(domain: Domain, across: int = 60) -> Mesh:
     spacing = float((upper - lower).max()) / across
     if domain.periodic:
         return _grid(lower, upper, spacing)
-    for _ in range(ATTEMPTS):
-        mesh, area = _delaunay(domain, spacing)
-        whole = len(np.unique(mesh[1])) == len(mesh[0])
-        if whole and abs(areas(mesh[0][mesh[1]]).sum() - area) <= 1e-9 * area:
-            return mesh
-        spacing /= 2
+    faces = [face for segment in domain.segments for face in domain._faces(segment)]
+    places = [_divided(face.measure, rim * spacing) for face in faces]
+    lattice = _lattice(lower, upper, spacing)
+    inside = lattice[domain._inside(lattice, -CLEARANCE * spacing)]
+    for _ in range(ROUNDS):
+        lines = [face.place(s[:, None])[0] for face, s in zip(faces, places, strict=True)]
+        border, edges = _joined(lines, 1e-6 * spacing)
+        points = np.concatenate([border, inside])
+        triangles = _delaunay(points, _outline(border[edges]), lower, spacing)
+        missing = ~np.isin(_keys(edges, len(points)), _sides(triangles, len(points)))
+        if not missing.any() and len(np.unique(triangles)) == len(points):
+            return points, triangles
+        ends = np.cumsum([len(s) - 1 for s in places])[:-1]
+        places = [_halved(s, m) for s, m in zip(places, np.split(missing, ends), strict=True)]
     raise UsageError(
         f"{domain!r} has parts too narrow for {across} cells across; ask for more of them."
     )
 
 
-def _delaunay(domain: Domain, spacing: float) -> tuple[Mesh, float]:
-    """The triangulation, and the area within the polygon of its boundary points."""
+def _divided(length: float, spacing: float) -> Float[Array, " k"]:
+    """Parameters of points on a face, two at least, no farther apart than the spacing."""
+    return np.linspace(0.0, 1.0, max(1, int(np.ceil(length / spacing - 1e-9))) + 1)
+
+
+def _halved(s: Float[Array, " k"], chosen: Bool[Array, " k-1"]) -> Float[Array, " m"]:
+    """Parameters with the middles of the chosen intervals put in."""
+    return np.insert(s, np.flatnonzero(chosen) + 1, (s[:-1] + s[1:])[chosen] / 2)
+
+
+def _joined(
+    lines: list[Float[Array, "_ 2"]], scale: float
+) -> tuple[Float[Array, "n 2"], Int[Array, "e 2"]]:
+    """All points of the lines, ends that meet being one, and the edges as pairs of numbers."""
+    whole = np.round(np.concatenate(lines) / scale).astype(np.int64)
+    _, first, inverse = np.unique(whole, axis=0, return_index=True, return_inverse=True)
+    numbers = np.split(inverse.ravel(), np.cumsum([len(line) for line in lines])[:-1])
+    pairs = [np.stack([each[:-1], each[1:]], axis=1) for each in numbers]
+    return np.concatenate(lines)[first], np.concatenate(pairs)
+
+
+def _outline(edges: Float[Array, "e 2 2"]) -> Any:
+    """The polygon, with its holes, that the edges enclose."""
     import shapely
-    from scipy.spatial import Delaunay
 
-    lines = []
-    for segment in domain.segments:
-        for face in domain._faces(segment):
-            count = max(2, round(face.measure / (FINER * spacing)) + 1)
-            lines.append(face.place(np.linspace(0.0, 1.0, count)[:, None])[0])
-    # Ends that meet are one point: coordinates are joined on a scale far below the spacing.
-    joined = np.round(np.concatenate(lines) / (1e-6 * spacing)).astype(np.int64)
-    _, first, inverse = np.unique(joined, axis=0, return_index=True, return_inverse=True)
-    rim = np.concatenate(lines)[first]
-    ends = np.split(inverse.ravel(), np.cumsum([len(line) for line in lines])[:-1])
-    edges = np.concatenate([np.stack([end[:-1], end[1:]], axis=1) for end in ends])
-    shape = shapely.get_parts(shapely.polygonize([shapely.LineString(pair) for pair in rim[edges]]))
-    outline = max(shape, key=lambda part: shapely.Polygon(part.exterior).area)
+    parts = shapely.get_parts(shapely.polygonize([shapely.LineString(pair) for pair in edges]))
+    outline = max(parts, key=lambda part: shapely.Polygon(part.exterior).area)
     shapely.prepare(outline)
-
-    lower, upper = domain.bounds
-    inside = _hexagonal(lower, upper, spacing)
-    inside = inside[domain._inside(inside, -0.6 * spacing)]
-    points = np.concatenate([rim, inside])
-    triangles = Delaunay((points - lower) / spacing).simplices  # precise wherever it lies
-    middle = points[triangles].mean(axis=1)
-    kept = shapely.contains_xy(outline, middle[:, 0], middle[:, 1])
-    kept &= areas(points[triangles]) > 1e-9 * spacing**2
-    return (points, triangles[kept]), float(outline.area)
+    return outline
 
 
-def _hexagonal(lower: Array, upper: Array, spacing: float) -> Float[Array, "n 2"]:
+def _lattice(lower: Array, upper: Array, spacing: float) -> Float[Array, "n 2"]:
+    """Corners of equilateral triangles that cover a box."""
     height = spacing * np.sqrt(3) / 2
     rows = np.arange(lower[1] + height / 2, upper[1], height)
     columns = np.arange(lower[0], upper[0] + spacing, spacing)
     points = np.stack(np.meshgrid(columns, rows), axis=-1)
     points[1::2, :, 0] -= spacing / 2
     return points.reshape(-1, 2)
+
+
+def _delaunay(
+    points: Float[Array, "n 2"], outline: Any, origin: Float[Array, " 2"], unit: float
+) -> Int[Array, "t 3"]:
+    """Triangles inside the outline that are not mere rounding along an edge."""
+    import shapely
+    from scipy.spatial import Delaunay
+
+    triangles = Delaunay((points - origin) / unit).simplices  # precise wherever it lies
+    corners = points[triangles]
+    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    middle = corners.mean(axis=1)
+    inside = shapely.contains_xy(outline, middle[:, 0], middle[:, 1])
+    return triangles[inside & (areas(corners) > 1e-9 * longest**2)]
+
+
+def _keys(pairs: Int[Array, "n 2"], count: int) -> Int[Array, " n"]:
+    """One number for each pair, whichever way round."""
+    return pairs.min(axis=1).astype(np.int64) * count + pairs.max(axis=1)
+
+
+def _sides(triangles: Int[Array, "t 3"], count: int) -> Int[Array, " n"]:
+    return _keys(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), count)
 
 
 def _grid(lower: Array, upper: Array, spacing: float) -> Mesh:

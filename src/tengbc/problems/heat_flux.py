@@ -1,16 +1,17 @@
 """Heat on the unit disk with a prescribed flux: the insulated solution plus one harmonic."""
 
+from scipy.special import jn_zeros
+
 from tengbc.conditions import Neumann
 from tengbc.equations import Heat
 from tengbc.fields import normal_derivative
 from tengbc.geometry import Disk
 from tengbc.problem import Problem
-from tengbc.problems.bessel import ZEROS
 from tengbc.problems.harmonics import Harmonic, decaying
 from tengbc.problems.heat_neumann import INSULATED, KAPPA
 from tengbc.types import Point, Time, Value
 
-EXTRA = Harmonic(1.0, 1, ZEROS[1, 1])
+EXTRA = Harmonic(1.0, 1, jn_zeros(1, 1)[0])
 """J₁(j_{1,1} r) cos θ, whose slope on the circle is not zero."""
 
 

@@ -2,11 +2,12 @@
 
 import math
 
+from scipy.special import jn_zeros
+
 from tengbc.conditions import Dirichlet, Neumann
 from tengbc.equations import Heat
 from tengbc.geometry import AnnularSector
 from tengbc.problem import Problem
-from tengbc.problems.bessel import ZEROS
 from tengbc.problems.harmonics import Harmonic, decaying
 
 KAPPA = 0.1
@@ -22,7 +23,7 @@ WEIGHTS = {
 def build() -> Problem:
     """∂ₜu = 0.1 ∇²u; u = 0 at r = 1, u = g(θ, t) at r = ½, ∂ₙu = 0 at θ = 0 and θ = π/2."""
     solution = decaying(
-        [Harmonic(weight / 4, m, ZEROS[m, n]) for (m, n), weight in WEIGHTS.items()], KAPPA
+        [Harmonic(weight / 4, m, jn_zeros(m, n)[-1]) for (m, n), weight in WEIGHTS.items()], KAPPA
     )
     return Problem(
         domain=AnnularSector(inner=0.5, outer=1.0, start=0.0, end=math.pi / 2),

@@ -1,10 +1,11 @@
 """Heat on the insulated unit disk."""
 
+from scipy.special import jnp_zeros
+
 from tengbc.conditions import Neumann
 from tengbc.equations import Heat
 from tengbc.geometry import Disk
 from tengbc.problem import Problem
-from tengbc.problems.bessel import ZEROS_OF_DERIVATIVE
 from tengbc.problems.harmonics import Harmonic, decaying
 
 KAPPA = 0.1
@@ -16,7 +17,7 @@ WEIGHTS = {
     **{(2, 1): 1, (3, 1): 1, (4, 1): 1},
 }
 INSULATED = tuple(
-    Harmonic(weight / 4, m, ZEROS_OF_DERIVATIVE[m, n]) for (m, n), weight in WEIGHTS.items()
+    Harmonic(weight / 4, m, jnp_zeros(m, n)[-1]) for (m, n), weight in WEIGHTS.items()
 )
 
 

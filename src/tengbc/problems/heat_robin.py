@@ -1,14 +1,15 @@
 """Heat on the unit disk losing heat in proportion to its temperature."""
 
+from scipy.special import jv, jvp
+
 from tengbc.conditions import Robin
 from tengbc.equations import Heat
 from tengbc.geometry import Disk
 from tengbc.problem import Problem
-from tengbc.problems.bessel import bessel_j
 from tengbc.problems.harmonics import Harmonic, decaying
 
 KAPPA = 0.1
-LAMBDA = bessel_j(2, 4.0) / (4 * (bessel_j(2, 4.0) / 2 - bessel_j(1, 4.0)))
+LAMBDA = -jv(2, 4.0) / (4 * jvp(2, 4.0))
 """λ ≈ 0.367 makes J₂(4r) cos 2θ satisfy u + λ∂ₙu = 0 at r = 1."""
 
 

@@ -27,7 +27,7 @@ from tengbc.solution import Solution
 from tengbc.solver import solve
 from tengbc.solver.measure import Errors
 from tengbc.outcome import result_of
-from tengbc.solver.march import Progress as Report
+from tengbc.types import Progress
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Ended:
     signal: int | None = None
 
 
-def run_plainly(problem: Problem, chosen: Config, report: Report, imported: float) -> Ended:
+def run_plainly(problem: Problem, chosen: Config, report: Progress, imported: float) -> Ended:
     """A run without a directory: nothing is written; a signal ends it with what there is."""
     began = time.perf_counter()
     choices = chosen.options.model_dump(exclude_none=True)
@@ -59,7 +59,7 @@ def run_in_directory(
     chosen: Config,
     directory: RunDirectory,
     before: Checkpoint | None,
-    report: Report,
+    report: Progress,
     imported: float,
 ) -> Ended:
     """Solve, keeping the directory up to date; the summary is written last, and ends the run."""

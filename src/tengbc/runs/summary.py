@@ -6,22 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from tengbc.baselines.finished import Finished
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.runs.identity import versions
-from tengbc.solution import Solution
+from tengbc.solution_like import SolutionLike
 from tengbc.solver.measure import Errors, Truth
 from tengbc.outcome import Result
 
 
-def measure(solution: Solution | Finished) -> Errors | None:
+def measure(solution: SolutionLike) -> Errors | None:
     """The errors of a solution over all the time it was solved for, if the truth is known."""
     return Truth(solution.problem).errors(solution.at_times, float(solution.times[-1]))
 
 
 def summary(
-    solution: Solution | Finished, errors: Errors | None, seconds: dict[str, float]
+    solution: SolutionLike, errors: Errors | None, seconds: dict[str, float]
 ) -> dict[str, Any]:
     """All that `summary.json` says; errors are None where no exact solution is known."""
     spent = {**solution.seconds, **seconds}

@@ -1,7 +1,10 @@
 """A Runge–Kutta method is data."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+import jax
 import numpy as np
 
 from tengbc.errors import UsageError
@@ -62,3 +65,31 @@ RK4 = Tableau(
     b=(1 / 6, 1 / 3, 1 / 3, 1 / 6),
     c=(0.0, 1 / 2, 1 / 2, 1.0),
 )
+
+
+def explicit_step(
+    tableau: Tableau,
+    rate: Callable[[Any, Any], Any],
+    y: Any,
+    t: Any,
+    dt: Any,
+    carry: Callable[[Any, Any], Any] = lambda y, s: y,
+) -> Any:
+    """y at t + Δt from y' = rate(y, t), an array or a tree of them.
+
+    With `carry(y, s)`, the exact flow over a time s ≥ 0 of a linear part that `rate` leaves out,
+    this is the method with an integrating factor.
+    """
+
+    def advanced(weights: tuple[float, ...], node: float) -> Any:
+        total = carry(y, node * dt)
+        for weight, slope, place in zip(weights, slopes, tableau.c, strict=False):
+            if weight:
+                moved = carry(slope, (node - place) * dt)
+                total = jax.tree.map(lambda u, k, w=weight: u + w * dt * k, total, moved)
+        return total
+
+    slopes = []
+    for row, node in zip(tableau.a, tableau.c, strict=True):
+        slopes.append(rate(advanced(row, node), t + node * dt))
+    return advanced(tableau.b, 1.0)

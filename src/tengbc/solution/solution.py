@@ -15,6 +15,7 @@ from jaxtyping import Float
 from tengbc.coefficient import CoefficientLike
 from tengbc.errors import OutsideError, UsageError
 from tengbc.history import Record
+from tengbc.interpolation import neighbours
 from tengbc.networks import Network, Parameters
 from tengbc.outcome import Result
 from tengbc.pointwise import as_points, as_time
@@ -178,13 +179,7 @@ class Solution:
 
     def _nodes(self, t: float) -> tuple[Array, Float[Array, " k"]]:
         """Indices of the stored times to interpolate at t, and their weights."""
-        nearest = int(np.argmin(np.abs(self.times - t)))
-        if abs(self.times[nearest] - t) <= 1e-12 * self.times[-1]:
-            return np.array([nearest]), np.ones(1)
-        first = np.searchsorted(self.times, t) - NEIGHBOURS // 2
-        first = int(np.clip(first, 0, max(len(self.times) - NEIGHBOURS, 0)))
-        nodes = np.arange(first, min(first + NEIGHBOURS, len(self.times)))
-        return nodes, lagrange_weights(self.times[nodes], t)
+        return neighbours(self.times, t, NEIGHBOURS)
 
     def _checked_time(self, t: float) -> float:
         t, end = as_time(t), self.times[-1]
@@ -213,13 +208,3 @@ class Solution:
         networks = self._networks(t)
         values = np.stack([network.evaluate(x, slopes) for _, network in networks])
         return np.tensordot([weight for weight, _ in networks], values, axes=1)
-
-
-def lagrange_weights(nodes: Float[Array, " k"], t: float) -> Float[Array, " k"]:
-    """Weights ℓᵢ(t) of the polynomial through values at the nodes."""
-    scaled = (nodes - t) / (nodes[-1] - nodes[0])
-    weights = np.ones(len(nodes))
-    for i in range(len(nodes)):
-        others = np.delete(scaled, i)
-        weights[i] = np.prod(-others / (scaled[i] - others))
-    return weights

@@ -20,6 +20,7 @@ from tengbc.schemes.base import AbstractScheme, Key, Step
 from tengbc.solver.steps import Leg, StepController
 from tengbc.solver.trajectory import Trajectory, trajectory_of
 from tengbc.spaces import AbstractSpace, State
+from tengbc.types import Progress
 
 Array = np.ndarray
 LARGEST_MISFIT = 0.5
@@ -38,8 +39,6 @@ ERROR_POINTS = 512
 
 Callback = Callable[[Record, State], bool | None]
 """Called after every leg; returning True asks the march to stop there."""
-Progress = Callable[[str, float, dict], object]
-"""Progress: phase, fraction done, what is known so far; True ends an initial fit there."""
 
 
 @dataclass(frozen=True)

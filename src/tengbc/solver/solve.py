@@ -12,9 +12,10 @@ from tengbc.options import Options, options
 from tengbc.problem import Problem
 from tengbc.solution import Solution
 from tengbc.solver.examine import examine
-from tengbc.solver.march import Callback, Progress
+from tengbc.solver.march import Callback
 from tengbc.solver.strategies import select_strategy
 from tengbc.solver.verified import Runner, solve_verified
+from tengbc.types import Progress
 
 
 def solve(

@@ -19,8 +19,9 @@ from tengbc.networks import Parameters
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.solution import Solution
-from tengbc.solver.march import Plan, Progress
+from tengbc.solver.march import Plan
 from tengbc.solver.trajectory import Trajectory
+from tengbc.types import Progress
 
 Array = np.ndarray
 COMMON = frozenset({"preset", "strategy", "t_end", "seed"})

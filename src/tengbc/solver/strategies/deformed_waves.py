@@ -26,7 +26,7 @@ from tengbc.networks.potential import padded_table, table_shape
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.schemes import RK4, RungeKutta
-from tengbc.solver.march import Plan, Progress
+from tengbc.solver.march import Plan
 from tengbc.solver.measure import TIMES
 from tengbc.solver.steps import StableSteps
 from tengbc.solver.strategies.base import (
@@ -43,6 +43,7 @@ from tengbc.spaces import State
 from tengbc.spaces.deformed import SIZES, DeformedSpace, rates_on
 from tengbc.spaces.deformed_rates import MonitorOptions
 from tengbc.structure import structure
+from tengbc.types import Progress
 
 Array = np.ndarray
 TAIL = 1.0

@@ -1,9 +1,0 @@
-"""Quadratic finite elements on scikit-fem (extra `tengbc[fem]`): a good user's solver."""
-
-from tengbc.baselines.fem.clock import BudgetError as BudgetError
-from tengbc.baselines.fem.solution import FemSolution as FemSolution
-from tengbc.baselines.fem.solve import solve_fem as solve_fem
-from tengbc.baselines.fem.sweep import FemSweep as FemSweep
-from tengbc.baselines.fem.sweep import best_fem as best_fem
-from tengbc.baselines.fem.sweep import sweep_fem as sweep_fem
-from tengbc.baselines.fem.trials import FemTrial as FemTrial

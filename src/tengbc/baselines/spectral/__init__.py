@@ -1,4 +1,0 @@
-"""Fourier series on periodic boxes: the classical solver to beat there, and our reference."""
-
-from tengbc.baselines.spectral.solution import SpectralSolution as SpectralSolution
-from tengbc.baselines.spectral.solve import solve_spectral as solve_spectral

@@ -1,3 +1,0 @@
-"""Solvers side by side: the same problem, the same seconds, the same points of evaluation."""
-
-from tengbc.comparison.registry import CONTENDERS as CONTENDERS

@@ -1,0 +1,1 @@
+"""Beside the product: competitors, comparisons with them, and the paper's results remade."""

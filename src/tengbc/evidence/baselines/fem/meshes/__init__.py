@@ -1,0 +1,46 @@
+"""Meshes of the package's plane domains, one file per kind of domain."""
+
+from collections.abc import Callable
+
+from tengbc.errors import UsageError
+from tengbc.evidence.baselines.fem.meshes.cartesian import periodic_mesh, rectangle_mesh
+from tengbc.evidence.baselines.fem.meshes.mesh import FemMesh
+from tengbc.evidence.baselines.fem.meshes.polygon import polygon_mesh
+from tengbc.evidence.baselines.fem.meshes.round import annulus_mesh, disk_mesh, sector_mesh
+from tengbc.geometry import (
+    AnnularSector,
+    Annulus,
+    Box,
+    Disk,
+    Domain,
+    PeriodicBox,
+    Polygon,
+    Rectangle,
+)
+
+MESHERS: dict[type, Callable[..., FemMesh]] = {
+    Disk: disk_mesh,
+    Annulus: annulus_mesh,
+    AnnularSector: sector_mesh,
+    Rectangle: rectangle_mesh,
+    Box: rectangle_mesh,
+    PeriodicBox: periodic_mesh,
+    Polygon: polygon_mesh,
+}
+
+
+def build_mesh(domain: Domain, resolution: int) -> FemMesh:
+    """A mesh with about `resolution` cells along the longest side of the bounding box."""
+    if isinstance(resolution, bool) or not isinstance(resolution, int) or resolution < 2:
+        raise UsageError(
+            f"resolution is {resolution!r}, but it counts the cells across the domain; "
+            f"give a whole number of 2 or more."
+        )
+    mesher = MESHERS.get(type(domain))
+    if mesher is None or domain.dim != 2:
+        names = ", ".join(kind.__name__ for kind in MESHERS)
+        raise UsageError(
+            f"The finite-element solver has no mesh for {type(domain).__name__} in dimension "
+            f"{domain.dim}; it knows the plane domains {names}."
+        )
+    return mesher(domain, resolution).centred()

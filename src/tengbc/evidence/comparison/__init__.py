@@ -1,0 +1,3 @@
+"""Solvers side by side: the same problem, the same seconds, the same points of evaluation."""
+
+from tengbc.evidence.comparison.registry import CONTENDERS as CONTENDERS

@@ -1,0 +1,94 @@
+"""What there is to reproduce: problems by group, and the runs each needs; no heavy imports."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any
+
+from tengbc.errors import UsageError
+
+GROUPS = {
+    "heat": ("heat-dirichlet", "heat-neumann", "heat-flux", "heat-robin", "heat-mixed"),
+    "transport": ("transport",),
+    "burgers": ("burgers",),
+}
+SCHEMES = ("euler", "heun", "rk4")
+DEFAULT_SCHEMES = {"fast": "radau9", "paper": "heun"}
+"""Of each preset: its run is in the directory of the problem's own name."""
+DT = 5e-4
+"""The paper's time step."""
+CELL_TOLERANCE = 1e-7
+"""What the features of a cell with a given scheme must resolve; the rest is the scheme's error."""
+RESOLUTIONS = (16, 32, 64, 128, 256)
+"""Of the finite-element runs that Burgers is compared with, as far as a preset goes."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run: the directory it leaves, the problem, the solver and its choices."""
+
+    name: str
+    problem: str
+    solver: str
+    choices: dict[str, Any] = field(default_factory=dict)
+
+
+def groups(name: str) -> tuple[str, ...]:
+    """The groups behind a name; "all" is all of them."""
+    if name == "all":
+        return tuple(GROUPS)
+    if name not in GROUPS:
+        raise UsageError(
+            f"There is nothing called {name!r} to reproduce; choose {', '.join(GROUPS)} or all."
+        )
+    return (name,)
+
+
+def cases(group: str, preset: str) -> list[Case]:
+    """All runs of a group, the preset's own first."""
+    found = []
+    for problem in GROUPS[group]:
+        found.append(Case(problem, problem, preset, {}))
+        for scheme in SCHEMES:
+            if scheme != DEFAULT_SCHEMES[preset] and not (group == "burgers" and preset == "fast"):
+                found.append(
+                    Case(f"{problem}-{scheme}", problem, preset, {"scheme": scheme, "dt": DT})
+                )
+        found += _baselines(problem, preset)
+    return found
+
+
+def _baselines(problem: str, preset: str) -> list[Case]:
+    """Competitors: the paper's settings, or what takes some seconds."""
+    from tengbc.evidence.baselines.registry import BASELINES
+
+    if preset == "paper":
+        settings = {name: dict(baseline.paper) for name, baseline in BASELINES.items()}
+    else:
+        settings = {
+            "fem": {"resolution": 48, "dt": 1 / 200},
+            "spectral": {"resolution": 256, "dt": 2e-3},
+            "pinn-bfgs": {"steps": 300},
+            "pinn-engd": {"steps": 40},
+        }
+    if problem != "burgers":
+        settings.pop("spectral")
+    found = [Case(f"{problem}-{name}", problem, name, given) for name, given in settings.items()]
+    if problem == "burgers":
+        largest = 64 if preset == "fast" else 256
+        dt = 2e-3 if preset == "fast" else 1e-4
+        found = [case for case in found if case.solver != "fem"]
+        found += [
+            Case(f"burgers-fem-{n}", problem, "fem", {"resolution": n, "dt": dt})
+            for n in RESOLUTIONS
+            if n <= largest
+        ]
+    return found
+
+
+def paper_numbers() -> dict[str, Any]:
+    """The numbers that the paper prints."""
+    text = resources.files("tengbc.evidence.reproduction").joinpath("paper.json").read_text("utf-8")
+    return json.loads(text)

@@ -1,0 +1,65 @@
+"""Remake a group of results: run what is missing, then tables and figures from what is there."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tengbc import problems
+from tengbc.errors import TengbcError
+from tengbc.evidence.reproduction.catalog import cases
+from tengbc.evidence.reproduction.figures import write_figures
+from tengbc.evidence.reproduction.run_case import run_case
+from tengbc.evidence.reproduction.tables import write_tables
+from tengbc.runs import output
+from tengbc.runs.directory import finished, read_summary
+from tengbc.runs.provenance import provenance
+from tengbc.types import Progress
+
+
+def reproduce(
+    group: str,
+    preset: str,
+    root: Path,
+    report: Progress,
+    say: Callable[[str], None],
+    only_summaries: bool = False,
+) -> bool:
+    """Every case of a group; finished ones are skipped. False if it was interrupted.
+
+    `only_summaries` runs nothing and makes tables and figures from the results that exist.
+    """
+    began = time.perf_counter()
+    root.mkdir(parents=True, exist_ok=True)
+    loaded, ran = {}, 0
+    for case in cases(group, preset) if not only_summaries else ():
+        directory = root / case.name
+        if finished(directory) is not None:
+            continue
+        problem = loaded.setdefault(case.problem, problems.get(case.problem))
+        start = time.perf_counter()
+        try:
+            if not run_case(case, problem, directory, report):
+                say(f"{case.name}: interrupted; the same command goes on from here.")
+                return False
+        except TengbcError as error:
+            say(f"{case.name}: {error}")
+            output.write_text(directory / "failed.txt", f"{error}\n")
+            continue
+        (directory / "failed.txt").unlink(missing_ok=True)
+        ran += 1
+        say(f"{case.name}: {time.perf_counter() - start:.1f} s")
+    write_tables(group, preset, root)
+    write_figures(group, preset, root)
+    command = f"tengbc reproduce {group} --preset {preset}"
+    if ran or not (root / f"provenance-{group}.json").exists():
+        summaries = [read_summary(root / case.name) for case in cases(group, preset)]
+        origin = {
+            **provenance(command, time.perf_counter() - began),
+            "runs_made": ran,
+            "seconds_of_all_runs": round(sum(s["seconds"]["total"] for s in summaries if s), 1),
+        }
+        output.write_text(root / f"provenance-{group}.json", json.dumps(origin, indent=1) + "\n")
+    return True
