@@ -4,8 +4,8 @@ import numpy as np
 
 import tengbc as tb
 from tengbc.options import options
-from tengbc.runs.summary import measure
 from tengbc.solver.fast import solve_once
+from tengbc.summary import measure
 
 
 def main() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 
 import tengbc as tb
 from tengbc.baselines.fem import best_fem
-from tengbc.runs.summary import measure
 from tengbc.solver.measure import Truth
+from tengbc.summary import measure
 
 NAMES = ("heat-dirichlet", "heat-neumann", "heat-flux", "heat-robin", "heat-mixed", "transport")
 

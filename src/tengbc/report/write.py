@@ -10,10 +10,10 @@ from typing import Any
 from tengbc.report.data import report_data
 from tengbc.report.remake import DATA, PAGE
 from tengbc.report.single import report_page
-from tengbc.runs.summary import measure, summary
 from tengbc.solver import Solution
 from tengbc.solver.measure import Errors
 from tengbc.storage.atomic import write_atomically
+from tengbc.summary import measure, summary
 
 
 def write_report(

@@ -14,20 +14,18 @@ from tengbc.baselines.finished import Finished
 from tengbc.baselines.registry import BASELINES, run_baseline
 from tengbc.options import options
 from tengbc.problem import Problem
+from tengbc.provenance import provenance
 from tengbc.reproduction.catalog import CELL_TOLERANCE, Case
-from tengbc.runs import output
 from tengbc.runs.config import Config
-from tengbc.runs.directory import RunDirectory, read_summary
-from tengbc.runs.newest import newest_checkpoint
-from tengbc.runs.provenance import provenance
+from tengbc.runs.directory import RunDirectory, read_summary, write_summary, write_text
 from tengbc.runs.session import run_in_directory
-from tengbc.runs.summary import measure, summary
 from tengbc.solver import Solution, solve
 from tengbc.solver.fast import solve_once
 from tengbc.solver.measure import Truth
 from tengbc.solver.plan import Report
 from tengbc.storage.atomic import write_atomically
 from tengbc.storage.history_file import read_history
+from tengbc.summary import measure, summary
 
 FRAMES = (0.0, 0.1, 0.4, 1.0)
 """Parts of the final time at which fields are drawn."""
@@ -55,10 +53,10 @@ def run_case(case: Case, problem: Problem, directory: Path, report: Report) -> b
     chosen = " ".join(f"{name}={value}" for name, value in case.choices.items())
     content["provenance"] = provenance(f"{case.solver} {case.problem} {chosen}".strip(), seconds)
     if solution.history:
-        output.write_text(directory / "loss.csv", _losses(solution))
+        write_text(directory / "loss.csv", _losses(solution))
     if case.name == case.problem or case.problem == "burgers":
         write_fields(directory, problem, solution)
-    output.write_summary(directory, content)
+    write_summary(directory, content)
     return True
 
 
@@ -82,7 +80,7 @@ def _resumable(case: Case, problem: Problem, path: Path, report: Report) -> Solu
         chosen = Config(case.problem, options(preset="paper", **case.choices))
         directory = RunDirectory.create(path, chosen)
     try:
-        before = newest_checkpoint(directory, chosen, directory.log)
+        before = directory.newest_checkpoint(chosen, directory.log)
         ended = run_in_directory(problem, chosen, directory, before, report, 0.0)
     finally:
         directory.close()

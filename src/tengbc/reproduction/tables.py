@@ -14,8 +14,7 @@ from tengbc import problems
 from tengbc.reproduction.catalog import DT, GROUPS, SCHEMES, cases, paper_numbers
 from tengbc.reproduction.run_case import read_curve
 from tengbc.reproduction.truncation import euler_error
-from tengbc.runs import output
-from tengbc.runs.directory import read_summary
+from tengbc.runs.directory import read_summary, write_text
 
 HEADER = (
     "problem",
@@ -37,8 +36,8 @@ def write_tables(group: str, preset: str, root: Path) -> None:
         preset, root
     )
     name = {"heat": "table-1", "transport": "transport", "burgers": "table-2"}[group]
-    output.write_text(root / f"{name}.md", markdown(lines))
-    output.write_text(root / f"{name}.csv", text_csv(rows))
+    write_text(root / f"{name}.md", markdown(lines))
+    write_text(root / f"{name}.csv", text_csv(rows))
 
 
 def _directory(root: Path, problem: str, scheme: str, preset: str) -> Path:

@@ -2,31 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
+from jaxtyping import Float
 
-from tengbc.baselines.finished import Finished
 from tengbc.options import Options
-from tengbc.problem import Problem
-from tengbc.runs.identity import versions
-from tengbc.solver import Solution
-from tengbc.solver.measure import Errors, Truth
 from tengbc.outcome import Result
+from tengbc.problem import Problem
+from tengbc.provenance import versions
+from tengbc.solver.measure import Errors, Truth
+
+Array = np.ndarray
 
 
-def measure(solution: Solution | Finished) -> Errors | None:
+class SolvedProblem(Protocol):
+    """What a summary needs of a solution, whatever solver it comes from."""
+
+    @property
+    def problem(self) -> Problem: ...
+    @property
+    def times(self) -> Float[Array, " k"]: ...
+    @property
+    def result(self) -> Result: ...
+    @property
+    def seconds(self) -> Mapping[str, float]: ...
+    @property
+    def facts(self) -> Mapping[str, Any]: ...
+    @property
+    def error_estimate(self) -> Float[Array, " k"]: ...
+    @property
+    def at_times(self) -> Any: ...
+
+
+def measure(solution: SolvedProblem) -> Errors | None:
     """The errors of a solution over all the time it was solved for, if the truth is known."""
     return Truth(solution.problem).errors(solution.at_times, float(solution.times[-1]))
 
 
 def summary(
-    solution: Solution | Finished, errors: Errors | None, seconds: dict[str, float]
+    solution: SolvedProblem, errors: Errors | None, seconds: Mapping[str, float]
 ) -> dict[str, Any]:
     """All that `summary.json` says; errors are None where no exact solution is known."""
-    spent = {**solution.seconds, **seconds}
-    estimates = solution.error_estimate
-    known = estimates[np.isfinite(estimates)]
+    estimates = solution.error_estimate[np.isfinite(solution.error_estimate)]
     return {
         "problem": solution.problem.name,
         **solution.facts,
@@ -37,21 +56,21 @@ def summary(
         "relative_l2_final": errors and errors.final,
         "relative_l2_by_time": errors and errors.by_time,
         "initial_fit_error": errors and errors.by_time[0][1],
-        "error_estimate_max": float(known.max()) if known.size else None,
-        "seconds": {name: round(value, 4) for name, value in spent.items()},
+        "error_estimate_max": float(estimates.max()) if estimates.size else None,
+        "seconds": {name: round(s, 4) for name, s in {**solution.seconds, **seconds}.items()},
         "versions": versions(),
     }
 
 
 def failed_summary(
-    problem: Problem, chosen: Options, result: Result, seconds: float
+    problem: Problem, options: Options, result: Result, seconds: float
 ) -> dict[str, Any]:
     """The same of a run that ended before there was any solution: what was asked for, and why."""
     unknown = ("steps", "parameters", "interior_points", "boundary_points")
     errors = ("max", "full", "final", "by_time")
     return {
         "problem": problem.name,
-        **chosen.model_dump(mode="json"),
+        **options.model_dump(mode="json"),
         **dict.fromkeys(unknown),
         "outcome": result.outcome.value,
         "message": result.message,
