@@ -18,7 +18,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Finished:
-    """What `runs.summary` needs of a solution, whatever solver it comes from."""
+    """What `tengbc.summary` needs of a solution, whatever solver it comes from."""
 
     problem: Problem
     times: Float[Array, " k"]

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.linalg as sla
 from jaxtyping import Inexact
 
-from tengbc.lstsq.scaling import scaled, shifted
+from tengbc.lstsq.spectrum import scaled, shifted
 
 Array = np.ndarray
 
