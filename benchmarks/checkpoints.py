@@ -14,10 +14,10 @@ import numpy as np
 
 import tengbc as tb
 from tengbc.journal import Snapshot
+from tengbc.runs.checkpoint_journal import INTERVAL, CheckpointJournal
 from tengbc.runs.checkpoints import Checkpoint, Checkpoints
 from tengbc.runs.config import config
 from tengbc.runs.directory import RunDirectory
-from tengbc.runs.keeper import INTERVAL, Keeper
 from tengbc.runs.session import run_in_directory
 
 PAPER = {"problem": "heat-robin", "preset": "paper", "fit_iterations": 3, "t_end": 0.005}
@@ -42,7 +42,7 @@ def largest() -> None:
 
 def shares() -> None:
     """The part of a march that goes into offering its states, written or not."""
-    spent, offer = 0.0, Keeper.offer
+    spent, offer = 0.0, CheckpointJournal.offer
 
     def timed(*arguments):
         nonlocal spent
@@ -50,7 +50,7 @@ def shares() -> None:
         offer(*arguments)
         spent += time.perf_counter() - began
 
-    Keeper.offer = timed
+    CheckpointJournal.offer = timed
     chosen = config(PAPER)
     with tempfile.TemporaryDirectory() as place:
         directory = RunDirectory.create(Path(place) / "run", chosen)

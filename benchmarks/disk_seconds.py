@@ -1,10 +1,10 @@
 """heat-neumann to 1e-9: our seconds, to be read beside those of benchmarks/dedalus_disk.py."""
 
 import numpy as np
+from tengbc.runs.summary import measure
 
 import tengbc as tb
 from tengbc.options import options
-from tengbc.runs.summary import measure
 from tengbc.solver.solve import solve_once
 
 

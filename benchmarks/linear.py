@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from tengbc.runs.summary import measure
+
 import tengbc as tb
 from tengbc.evidence.comparison.compare import compare
-from tengbc.runs.summary import measure
 
 NAMES = ("heat-dirichlet", "heat-neumann", "heat-flux", "heat-robin", "heat-mixed", "transport")
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 import tengbc as tb
-from tengbc.runs.summary import measure
+from tengbc.solution.summary import measure
 
 WINDOWS = (0.0, 1.0, 2.0, 5.0, 10.0)
 

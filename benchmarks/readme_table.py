@@ -5,7 +5,7 @@ from __future__ import annotations
 import tengbc as tb
 from benchmarks.linear import NAMES
 from benchmarks.readme import README, insert
-from tengbc.runs.summary import measure
+from tengbc.solution.summary import measure
 
 PAPER = {
     "heat-dirichlet": "3.07e-6 (RK4)",

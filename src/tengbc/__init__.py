@@ -51,11 +51,11 @@ if TYPE_CHECKING:
     from tengbc.networks import mlp as mlp
     from tengbc.networks import random_features as random_features
     from tengbc.outcome import Outcome as Outcome
+    from tengbc.outcome import Result as Result
     from tengbc.problem import Problem as Problem
     from tengbc.reference import Reference as Reference
     from tengbc.report.write import write_report as write_report
     from tengbc.solution import Solution as Solution
-    from tengbc.solver import Result as Result
     from tengbc.solver import solve as solve
     from tengbc.storage import load as load
 

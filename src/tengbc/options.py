@@ -26,32 +26,62 @@ Positive = Annotated[float, Field(strict=True, gt=0, le=1e15, allow_inf_nan=Fals
 
 
 class Options(BaseModel):
-    """What a user may set; None leaves the choice to the preset."""
+    """What a user may set; None leaves the choice to the preset.
+
+    A field is an argument of `tb.solve`, a line of a configuration file and an option of
+    `tengbc run`, whose help shows its description.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    preset: Literal["fast", "paper"] = "fast"
-    strategy: str | None = None
-    scheme: str | None = None
-    dt: Positive | None = None
-    t_end: Positive | None = None
-    rtol: Annotated[float, Field(strict=True, ge=1e-13, lt=1, allow_inf_nan=False)] | None = None
-    seed: Annotated[int, Field(strict=True, ge=0, lt=2**31)] = 0
-    widths: Annotated[tuple[Width, ...], Field(min_length=1)] | None = None
-    activation: Literal["tanh", "sin", "gaussian", "softplus", "swish"] = "tanh"
-    embedding_size: Count = 20
-    features: Width | None = None
-    per_axis: Annotated[int, Field(strict=True, ge=1, le=10_000)] | None = None
-    interior_points: Count | None = None
-    boundary_points: Count | None = None
-    cutoff: Annotated[float, Field(strict=True, gt=0, lt=1, allow_inf_nan=False)] | None = None
-    iterations: Count | None = None
-    subset: Count | None = None
-    first_iterations: Count | None = None
-    first_subset: Count | None = None
-    lstsq: Literal["svd", "gram"] | None = None
-    stage_data: Literal["time", "consistent", "values"] | None = None
-    fit_iterations: Count | None = None
+    preset: Literal["fast", "paper"] = Field(
+        "fast", description="The best strategy for the problem, or the paper's method."
+    )
+    strategy: str | None = Field(None, description="How to solve; `tengbc check` tells the choice.")
+    scheme: str | None = Field(None, description="Time scheme.")
+    dt: Positive | None = Field(None, description="Time step.")
+    t_end: Positive | None = Field(None, description="Final time.")
+    rtol: Annotated[float, Field(strict=True, ge=1e-13, lt=1, allow_inf_nan=False)] | None = Field(
+        None, description="Relative error to reach."
+    )
+    seed: Annotated[int, Field(strict=True, ge=0, lt=2**31)] = Field(
+        0, description="Seed of all random choices."
+    )
+    widths: Annotated[tuple[Width, ...], Field(min_length=1)] | None = Field(
+        None, description="Hidden layers, such as 40,40,40."
+    )
+    activation: Literal["tanh", "sin", "gaussian", "softplus", "swish"] = Field(
+        "tanh", description="Activation of the hidden layers."
+    )
+    embedding_size: Count = Field(
+        20, description="Waves per coordinate that a network on a periodic box sees."
+    )
+    features: Width | None = Field(None, description="Number of features (one global basis).")
+    per_axis: Annotated[int, Field(strict=True, ge=1, le=10_000)] | None = Field(
+        None, description="Interior grid points per axis (paper)."
+    )
+    interior_points: Count | None = Field(None, description="Interior points.")
+    boundary_points: Count | None = Field(None, description="Boundary points.")
+    cutoff: Annotated[float, Field(strict=True, gt=0, lt=1, allow_inf_nan=False)] | None = Field(
+        None, description="Relative cut-off of singular values."
+    )
+    iterations: Count | None = Field(
+        None, description="Least-squares iterations per stage (paper)."
+    )
+    subset: Count | None = Field(None, description="Parameters per iteration (paper).")
+    first_iterations: Count | None = Field(
+        None, description="Iterations in the first stage of a step (paper)."
+    )
+    first_subset: Count | None = Field(
+        None, description="Parameters in that stage's first iteration (paper)."
+    )
+    lstsq: Literal["svd", "gram"] | None = Field(
+        None, description="How singular values are found (paper)."
+    )
+    stage_data: Literal["time", "consistent", "values"] | None = Field(
+        None, description="What stages ask on the boundary (paper)."
+    )
+    fit_iterations: Count | None = Field(None, description="Iterations of the initial fit (paper).")
 
     @field_validator("*", mode="before")
     @classmethod

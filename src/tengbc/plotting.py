@@ -6,7 +6,7 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-from tengbc.extras import extra
+from tengbc.optional import extra
 
 SVG_FONT = {"svg.fonttype": "path", "svg.hashsalt": "tengbc"}
 """The same figure gives the same file."""

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from tengbc.errors import UsageError
+from tengbc.errors import NonFiniteError, UsageError
 from tengbc.types import Time, Value
 
 QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
@@ -54,3 +54,21 @@ def as_time(t) -> float:
         return float("" if isinstance(t, str | bytes) else t)
     except (TypeError, ValueError):
         raise UsageError(f"t is {t!r}, but it must be one number; ask for one time.") from None
+
+
+DURING_A_RUN = (
+    "the state before it is kept, so check that function there, or take a smaller time step if the "
+    "run was diverging"
+)
+
+
+def check_finite(
+    what: str, values: np.ndarray, x: np.ndarray, t: float, advice: str = DURING_A_RUN
+) -> None:
+    """Stop at the first NaN or infinity, naming the function, the time and the point."""
+    finite = np.isfinite(values)
+    if finite.all():
+        return
+    point = x[np.flatnonzero(~finite.reshape(len(x), -1).all(axis=1))[0]]
+    where = ", ".join(f"{coordinate:.6g}" for coordinate in point)
+    raise NonFiniteError(f"{what} is not finite at t = {t:.6g}, x = ({where}); {advice}.")

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from tengbc.cli import main
-from tengbc.cli.progress import Bar
+from tengbc.cli.terminal import Bar
 from tests.faults.cases import FILE, PAPER
 from tests.faults.processes import options
 

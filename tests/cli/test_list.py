@@ -1,5 +1,6 @@
 """tengbc list, tengbc --version."""
 
+import importlib.metadata
 import subprocess
 import sys
 
@@ -19,4 +20,4 @@ def test_the_version():
     command = [sys.executable, "-m", "tengbc", "--version"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0
-    assert done.stdout.startswith("tengbc")
+    assert done.stdout == f"tengbc {importlib.metadata.version('tengbc')}\n"

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tengbc.cli import main
-from tengbc.runs.summary import summary
+from tengbc.solution.summary import summary
 from tests.report.cases import SECTOR, made_up
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tengbc.cli import main
-from tengbc.cli.solving import exit_code
+from tengbc.cli.run import exit_code
 from tengbc.outcome import Outcome, Result
 
 TINY = [

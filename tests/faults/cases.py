@@ -14,7 +14,6 @@ import numpy as np
 import tengbc as tb
 from tengbc.runs.config import Config, config
 from tengbc.runs.directory import RunDirectory
-from tengbc.runs.newest import newest_checkpoint
 from tengbc.runs.session import Ended, run_in_directory
 
 FILE = Path(__file__).absolute()
@@ -158,7 +157,7 @@ def session(path: Path, run: Config, warn=lambda text: None) -> Ended:
     else:
         directory = RunDirectory.create(path, run)
     try:
-        checkpoint = newest_checkpoint(directory, run, warn)
+        checkpoint = directory.newest_checkpoint(run, warn)
         problem = PROBLEMS(name)  # one object, so that what it compiles is kept
         return run_in_directory(problem, run, directory, checkpoint, lambda *known: None, 0.0)
     finally:

@@ -28,7 +28,7 @@ def environment(**changes: str) -> dict[str, str]:
 
 
 _IMPORTED = multiprocessing.get_context("forkserver")
-_IMPORTED.set_forkserver_preload(["tengbc.cli.app", "tengbc.cli.solving"])
+_IMPORTED.set_forkserver_preload(["tengbc.cli.app", "tengbc.cli.terminal", "tengbc.runs.session"])
 
 
 def forked(*line: str) -> BaseProcess:

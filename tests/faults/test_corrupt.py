@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from tengbc import provenance
 from tengbc.errors import CheckpointError
 from tengbc.journal import Snapshot
-from tengbc.runs import identity, newest
+from tengbc.runs import directory
 from tengbc.runs.checkpoints import Checkpoint, Checkpoints, read
 from tengbc.storage.sealed import seal
 from tests.faults.cases import FAST, chosen, fingerprint
@@ -109,7 +110,7 @@ def test_changed_options_are_noticed(tmp_path, workshop, monkeypatch):
 def test_other_threads_or_versions_are_said(tmp_path, workshop, monkeypatch, what):
     expected = fingerprint(workshop(tmp_path / "undisturbed", chosen(FAST)).solution)
     interrupted(tmp_path / "run", workshop, monkeypatch)
-    monkeypatch.setattr(newest, what, lambda: getattr(identity, what)() | {"jax": "17"})
+    monkeypatch.setattr(directory, what, lambda: getattr(provenance, what)() | {"jax": "17"})
     warnings = []
     ended = workshop(tmp_path / "run", chosen(FAST), warnings.append)
     assert len(warnings) == 1 and "→ 17" in warnings[0] and "last digits" in warnings[0]

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
+from tengbc.runs.checkpoint_journal import CheckpointJournal
 from tengbc.runs.checkpoints import Checkpoints
-from tengbc.runs.keeper import Keeper
 from tengbc.storage import atomic
 from tests.faults.cases import FAST, PAPER, chosen, fingerprint
 
@@ -24,7 +24,7 @@ RUNS = {
     "nonlinear": (FAST | {"scheme": "bdf2", "t_end": 0.2, "dt": 0.02}, "logistic"),
 }
 POINTS = {
-    "step": (Keeper, "offer"),
+    "step": (CheckpointJournal, "offer"),
     "open": (atomic, "open"),
     "fsync": (os, "fsync"),
     "replace": (os, "replace"),

@@ -6,14 +6,13 @@ import sys
 import pytest
 
 from tengbc.errors import OutputError
-from tengbc.runs.directory import RunDirectory
-from tengbc.runs.lock import Lock
+from tengbc.runs.directory import Lock, RunDirectory
 from tests.faults.cases import FAST, chosen
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from tengbc.runs.lock import Lock
+from tengbc.runs.directory import Lock
 lock = Lock(Path(sys.argv[1]))
 print("held", flush=True)
 time.sleep(60)

@@ -61,14 +61,14 @@ def test_fifteen_signals_each(tmp_path, workshop, deaf, kind):
 def test_a_signal_while_the_results_are_written_does_not_cost_them(
     tmp_path, workshop, monkeypatch, deaf, number
 ):
-    write, heard = session.write_extras, []
+    write, heard = session.write_results, []
 
     def signalled(*arguments):
         os.kill(os.getpid(), number)
         heard.append(signal.getsignal(number))
         return write(*arguments)
 
-    monkeypatch.setattr(session, "write_extras", signalled)
+    monkeypatch.setattr(session, "write_results", signalled)
     ended = workshop(tmp_path / "run", chosen(FAST))
     assert heard == [signal.SIG_DFL]  # a second one would end it at once
     assert ended.content is not None and ended.content["outcome"] == "done"

@@ -15,8 +15,7 @@ from tengbc.journal import Snapshot
 from tengbc.options import Options, options
 from tengbc.runs.checkpoints import Checkpoint, read
 from tengbc.runs.config import config, read_config, to_toml
-from tengbc.runs.directory import RunDirectory, explain, finished
-from tengbc.runs.newest import newest_checkpoint
+from tengbc.runs.directory import RunDirectory, explain, outcome_of
 from tengbc.runs.verify import verify
 from tengbc.storage.sealed import seal
 from tests.fuzz.allowed import allowed
@@ -148,12 +147,12 @@ def test_run_directories(place, found):
     for name, content in found.items():
         (path / name).write_bytes(content)
     allowed(verify, path)
-    assert "\n" not in explain(path) and (finished(path) is None or found["summary.json"])
+    assert "\n" not in explain(path) and (outcome_of(path) is None or found["summary.json"])
     before = {name: (path / name).read_bytes() for name in found if name != "lock"}
     opened = allowed(RunDirectory.open, path)
     if opened is not None:
         directory, chosen = opened
-        checkpoint = allowed(newest_checkpoint, directory, chosen, lambda text: None)
+        checkpoint = allowed(directory.newest_checkpoint, chosen, lambda text: None)
         assert checkpoint is None  # none of these belongs to the options beside it
         directory.close()
     after = {name: (path / name).read_bytes() for name in before}
@@ -174,7 +173,7 @@ def test_nothing_in_the_package_can_run_a_file():
         for path in source.rglob("*.py")
         if (match := pattern.search(path.read_text()))
     }
-    assert found == {"cli/problem_argument.py": "runpy.run"}
+    assert found == {"cli/arguments.py": "runpy.run"}
 
 
 def test_objects_cannot_be_sealed():

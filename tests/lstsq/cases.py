@@ -37,6 +37,14 @@ def case(seed: int):
     return matrix * scale, b * scale_right, kinds
 
 
+def complex_case(seed: int):
+    """The same with a phase for each row and column, which leaves singular values as they are."""
+    matrix, b, kinds = case(seed)
+    rng = np.random.default_rng([seed, 22])
+    rows, columns = (np.exp(2j * np.pi * rng.random(n)) for n in matrix.shape)
+    return rows[:, None] * matrix * columns, rows * b, kinds
+
+
 def _spread(rng, kinds, matrix):
     """Singular values from 1 to 1e-18, few of them, or rows and columns of different sizes."""
     m, n = matrix.shape

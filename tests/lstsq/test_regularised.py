@@ -73,12 +73,15 @@ def test_more_features_than_rows_are_fitted_exactly():
 
 
 @EXPLICIT
-@pytest.mark.parametrize("scale", [1e-150, 1e-8, 1e8, 1e150])
+@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e-8, 1e8, 1e150, 1e300])
 def test_units_do_not_matter(scale, explicit):
     matrix, b = system(30, 8, 0.0)
     one = RegularisedQR(matrix, 1e-3, explicit).solve(b)
     other = RegularisedQR(scale * matrix, 1e-3, explicit).solve(b)
     np.testing.assert_allclose(scale * other, one, rtol=1e-12)
+    triangle = np.triu(np.ones((8, 8)))
+    product = RegularisedQR(scale * matrix, 1e-3, explicit).followed_by(triangle) @ b
+    np.testing.assert_allclose(scale * product, triangle @ one, rtol=1e-11)
 
 
 @EXPLICIT

@@ -13,7 +13,7 @@ from tengbc.errors import UsageError
 from tengbc.report.comparison import labels, write_comparison
 from tengbc.report.leave import leave_report
 from tengbc.report.remake import read_run, remake
-from tengbc.runs.summary import measure, summary
+from tengbc.solution.summary import measure, summary
 from tests.report.cases import SECTOR, made_up
 
 NASTY = '</script><script>alert("x")</script><img src=x onerror=alert(1)>'

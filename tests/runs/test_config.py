@@ -67,7 +67,7 @@ def test_files_that_are_none(tmp_path):
 
 def test_complete_and_back(tmp_path):
     """Every option is in the printed file, set or as a comment, and reading it gives the same."""
-    given = {"problem": "heat-robin", "dt": 1e-3, "widths": (8, 9), "seed": 7, "out": "a \"b\" é\x7f"}
+    given = {"problem": "heat-robin", "dt": 1e-3, "widths": (8, 9), "seed": 7, "out": 'a "b" é\x7f'}
     chosen = config(given)
     text = to_toml(chosen)
     for name in Options.model_fields:

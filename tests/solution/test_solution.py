@@ -3,14 +3,14 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tengbc.solver.solution import NEIGHBOURS
 
 from tengbc.errors import OutsideError, UsageError
 from tengbc.geometry import Disk
 from tengbc.networks import Basis, Parameters, mlp
 from tengbc.networks.network import with_head
+from tengbc.outcome import Outcome, Result
 from tengbc.problem import Problem
-from tengbc.solver import Outcome, Result, Solution
+from tengbc.solution import NEIGHBOURS, Solution
 from tests.networks.cases import some_theta
 
 DOMAIN = Disk()

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 import tengbc as tb
-from tengbc.solver.measure import Truth
+from tengbc.solution.measure import Truth
 
 
 def manufactured(domain, equation, laws: Mapping[str, tuple], exact: Callable) -> tb.Problem:

@@ -5,7 +5,7 @@ import pytest
 
 from tengbc.errors import NonFiniteError
 from tengbc.reference import Reference
-from tengbc.solver.measure import Truth
+from tengbc.solution.measure import Truth
 from tests.solver.cases import heat
 
 

@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tengbc.baselines.spectral import solve_spectral
 from tengbc.deformation.march import Marched, march_deformed
 from tengbc.deformation.rates import inverse
 from tengbc.deformation.snapshots import marched_of, snapshot_of
@@ -13,6 +12,7 @@ from tengbc.solver.deformed import deformable
 
 import tengbc as tb
 from tengbc.errors import UsageError
+from tengbc.evidence.baselines.spectral import solve_spectral
 from tengbc.fourier import Lattice
 from tengbc.networks import DeformedWaves
 from tengbc.options import options

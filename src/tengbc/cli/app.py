@@ -3,6 +3,7 @@
 import io
 import re
 import sys
+from typing import Annotated
 
 import typer
 
@@ -10,14 +11,41 @@ from tengbc.cli.baseline import baseline
 from tengbc.cli.check import check
 from tengbc.cli.compare import compare
 from tengbc.cli.export import export
-from tengbc.cli.listing import list_problems
 from tengbc.cli.plot import plot
 from tengbc.cli.report import report
 from tengbc.cli.reproduce import reproduce
 from tengbc.cli.resume import resume
 from tengbc.cli.run import run
-from tengbc.cli.version import common
 from tengbc.errors import TengbcError
+from tengbc.problems.catalog import CATALOG
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            print(f"tengbc {version('tengbc')}")
+        except PackageNotFoundError:
+            print("tengbc, not installed: run from its sources")
+        raise typer.Exit
+
+
+def common(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Solve time-dependent PDEs by marching a neural network through time."""
+
+
+def list_problems() -> None:
+    """List the benchmark problems."""
+    width = max(map(len, CATALOG))
+    for name, entry in CATALOG.items():
+        print(f"{name:<{width}}  {entry.description} (to t = {entry.t_end:g})")
+
 
 app = typer.Typer(
     name="tengbc",

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from tengbc.cli.problem_argument import check_problem, complete_problem, load_problem
-from tengbc.evidence.baselines.registry import BASELINES, check_baseline
+from tengbc.cli.arguments import ProblemName, check_problem, load_problem
+from tengbc.cli.run import Quiet, exit_code
+from tengbc.evidence.baselines.registry import BASELINES, check_baseline, run_baseline
 
 
 def baseline(
     solver: Annotated[str, typer.Argument(help=", ".join(BASELINES))],
-    problem: Annotated[
-        str, typer.Argument(help="A name or FILE.py:NAME.", autocompletion=complete_problem)
-    ],
+    problem: ProblemName,
     resolution: Annotated[
         int | None, typer.Option(help="Cells (fem) or points (spectral) across the domain.")
     ] = None,
@@ -28,7 +28,7 @@ def baseline(
     paper: Annotated[bool, typer.Option("--paper", help="The paper's own setting.")] = False,
     t_end: Annotated[float | None, typer.Option(help="Final time.")] = None,
     out: Annotated[Path | None, typer.Option(help="Directory for summary.json.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Solve PROBLEM with a baseline SOLVER; Ctrl-C ends it with what it has."""
     began = time.perf_counter()
@@ -44,7 +44,51 @@ def baseline(
     check_baseline(solver, choices)
     check_problem(problem)
     choices = {**(BASELINES[solver].paper if paper else {}), **choices}
-    from tengbc.cli.baseline_run import run_and_write
+    from tengbc.cli.terminal import Bar, say
+    from tengbc.runs.directory import make_directory, write_summary
+    from tengbc.runs.signals import SignalWatch
+    from tengbc.solution.measure import Truth
+    from tengbc.solution.summary import measure, summary
 
     imported = time.perf_counter() - began
-    run_and_write(solver, load_problem(problem), t_end, choices, out, quiet, imported)
+    loaded = load_problem(problem)
+    if out is not None:
+        make_directory(out)
+    began = time.perf_counter()
+    end = t_end or loaded.t_end
+    times = Truth(loaded).times(end) if end and Truth(loaded).known else None
+    with SignalWatch() as watch, Bar(quiet) as bar:
+
+        def report(phase: str, fraction: float, known: dict) -> bool:
+            bar(phase, fraction, known)
+            return watch.stopping
+
+        run = run_baseline(solver, loaded, t_end, times=times, report=report, **choices)
+    errors = measure(run)
+    spent = {"import": imported, "total": imported + time.perf_counter() - began}
+    content = summary(run, errors, spent)
+    if out is not None:
+        write_summary(out, content)
+    if not quiet:
+        _print(content)
+    if not run.result:
+        say(f"{run.result}")
+    sys.exit(exit_code(run.result.outcome, watch.received))
+
+
+def _print(content: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(
+        title=f"{content['problem']} with {content['preset']}: {content['outcome']}",
+        show_header=False,
+    )
+    if content["relative_l2_max"] is not None:
+        table.add_row("relative L² error, worst", f"{content['relative_l2_max']:.2e}")
+        table.add_row("  at the end", f"{content['relative_l2_final']:.2e}")
+    table.add_row("unknowns", f"{content['parameters']:,}")
+    table.add_row("scheme, steps", f"{content['scheme']}, {content['steps']}")
+    seconds = content["seconds"].items()
+    table.add_row("seconds", ", ".join(f"{name} {value:.2f}" for name, value in seconds))
+    Console(highlight=False).print(table)

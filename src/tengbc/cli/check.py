@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from tengbc.cli.problem_argument import check_problem, load_problem
-from tengbc.runs.config import Config, config, read_config
+from tengbc.cli.arguments import check_problem, load_problem
+from tengbc.finding import Finding
+from tengbc.runs.config import config, read_config
 
 MARKS = {"fine": "✓", "note": "·", "warning": "!", "error": "✗"}
 
@@ -24,26 +25,20 @@ def check(
     ],
 ) -> None:
     """Look before computing: the statement of a problem and its cost, or the files of a run."""
+    findings = _findings(target)
+    for finding in findings:
+        print(f"{MARKS[finding.level]} {finding.text}")
+    wrong = [finding.error for finding in findings if finding.level == "error"]
+    sys.exit(0 if not wrong else 2 if wrong[0] is None else wrong[0].exit_code)
+
+
+def _findings(target: str) -> list[Finding]:
     if Path(target).is_dir():
         from tengbc.runs.verify import verify
 
-        _print(verify(Path(target)))
-        return
+        return verify(Path(target))
     chosen = config(read_config(Path(target)) if target.endswith(".toml") else {"problem": target})
     check_problem(chosen.problem)
-    _print(_examined(chosen))
-
-
-def _examined(chosen: Config) -> list[tuple[str, str, int]]:
     from tengbc.solver.examine import examine
 
-    found = examine(load_problem(chosen.problem), chosen.options)
-    return [(f.level, f.text, 2 if f.error is None else f.error.exit_code) for f in found]
-
-
-def _print(found: list[tuple[str, str, int]]) -> None:
-    """A line per finding; the exit code is that of the first error."""
-    for level, text, _ in found:
-        print(f"{MARKS[level]} {text}")
-    codes = [code for level, _, code in found if level == "error"]
-    sys.exit(codes[0] if codes else 0)
+    return examine(load_problem(chosen.problem), chosen.options)

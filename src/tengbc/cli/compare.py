@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tengbc.cli.problem_argument import check_problem, complete_problem, load_problem
+from tengbc.cli.arguments import ProblemName, check_problem, load_problem
 from tengbc.errors import UsageError
 from tengbc.evidence.comparison.registry import CONTENDERS, chosen_solvers
 
+if TYPE_CHECKING:
+    from tengbc.evidence.comparison.compare import SolverTrials
+
 
 def compare(
-    problem: Annotated[
-        str, typer.Argument(help="A name or FILE.py:NAME.", autocompletion=complete_problem)
-    ],
+    problem: ProblemName,
     solvers: Annotated[str, typer.Option(help="Names with commas between them.")] = ",".join(
         CONTENDERS
     ),
@@ -33,6 +39,65 @@ def compare(
     if not 0 < seconds < 1e7:
         raise UsageError(f"seconds is {seconds:g}, but it must be positive and finite; change it.")
     check_problem(problem)
-    from tengbc.cli.comparing import compare_and_write
+    from tengbc.cli.terminal import Bar, say
+    from tengbc.evidence.comparison.compare import compare as run_all
+    from tengbc.plotting import matplotlib_figure
+    from tengbc.runs.directory import make_directory
+    from tengbc.runs.signals import SignalWatch
 
-    compare_and_write(load_problem(problem), problem, names, seconds, t_end, out, quiet)
+    loaded = load_problem(problem)
+    if out is not None:
+        matplotlib_figure()
+        make_directory(out)
+    began = time.perf_counter()
+    entries: list[SolverTrials] = []
+    watch = SignalWatch(raising=True)
+    with contextlib.suppress(KeyboardInterrupt), watch, Bar(quiet) as bar:
+
+        def report(phase: str, fraction: float, known: dict) -> None:
+            bar(phase, fraction, known)
+            if watch.stopping:  # what the signal raised may have got lost in a callback
+                raise KeyboardInterrupt
+
+        run_all(loaded, names, seconds, t_end, report, entries)
+    if watch.stopping and entries:
+        entries[-1].reason = "interrupted."
+    title = f"{loaded.name or problem}: at most {seconds:g} s for each run"
+    if out is not None:
+        command = f"tengbc compare {problem} --solvers {','.join(names)} --seconds {seconds:g}"
+        _write(entries, title, out, command, time.perf_counter() - began)
+    if not quiet:
+        _print(entries, title, out)
+    if watch.received is not None:
+        kept = "" if out is None else f"; what was done is in {out}"
+        say(f"interrupted by a signal{kept}.")
+        sys.exit(128 + watch.received)
+
+
+def _write(
+    entries: Sequence[SolverTrials], title: str, out: Path, command: str, seconds: float
+) -> None:
+    """comparison.csv, comparison.md, provenance.json and the plot."""
+    from tengbc.evidence.comparison.presentation import comparison_csv, comparison_markdown, plot
+    from tengbc.provenance import provenance
+    from tengbc.runs.directory import write_text
+
+    write_text(out / "comparison.csv", comparison_csv(entries))
+    write_text(out / "comparison.md", comparison_markdown(entries))
+    write_text(out / "provenance.json", json.dumps(provenance(command, seconds), indent=1) + "\n")
+    if any(entry.trials for entry in entries):
+        plot(entries, title, out)
+
+
+def _print(entries: Sequence[SolverTrials], title: str, out: Path | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from tengbc.evidence.comparison.presentation import TITLES, rows
+
+    table = Table(*TITLES, title=title)
+    for row in rows(entries):
+        table.add_row(*row)
+    Console(highlight=False).print(table)
+    if out is not None:
+        print(f"written to {out}")

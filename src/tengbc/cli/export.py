@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from tengbc.cli.solved import load_solution, numbers, solution_file
+from tengbc.cli.arguments import SolutionPath, load_solution, numbers, solution_file
 from tengbc.errors import UsageError
 from tengbc.export.formats import FORMATS
 
 
 def export(
-    directory: Annotated[Path, typer.Argument(help="Directory of a run, or a .safetensors file.")],
+    directory: SolutionPath,
     to: Annotated[str, typer.Option(help="netcdf, zarr, vtk, csv or npz.")],
     times: Annotated[
         str | None, typer.Option(help="Times such as 0,0.5,1; else the stored ones.")

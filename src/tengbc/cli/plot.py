@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from tengbc.cli.solved import load_solution, numbers, solution_file
+from tengbc.cli.arguments import SolutionPath, load_solution, numbers, solution_file
 from tengbc.errors import OutputError, UsageError
 
 SUFFIXES = (".png", ".pdf", ".svg", ".jpg", ".gif", ".mp4")
 
 
 def plot(
-    directory: Annotated[Path, typer.Argument(help="Directory of a run, or a .safetensors file.")],
+    directory: SolutionPath,
     times: Annotated[
         str | None, typer.Option(help="Times such as 0,0.5,1; else start, middle and end.")
     ] = None,
@@ -36,7 +36,7 @@ def plot(
         raise UsageError(
             "An animation shows the values at all times; leave --error and --times out."
         )
-    from tengbc.extras import extra
+    from tengbc.optional import extra
 
     extra("matplotlib", "A figure", "plot").use("Agg")  # files, no windows
     solution = load_solution(file)

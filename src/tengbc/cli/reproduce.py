@@ -25,7 +25,7 @@ def reproduce(
     names = groups(what)
     if preset not in ("fast", "paper"):
         raise UsageError(f"preset is {preset!r}, but it is either fast or paper; choose one.")
-    from tengbc.cli.progress import Bar
+    from tengbc.cli.terminal import Bar
     from tengbc.evidence.reproduction.reproduce import reproduce as remake
     from tengbc.plotting import matplotlib_figure
 

@@ -8,32 +8,27 @@ from typing import Annotated
 
 import typer
 
-from tengbc.cli.problem_argument import check_problem, load_problem
-from tengbc.cli.say import say
+from tengbc.cli.arguments import check_problem
+from tengbc.cli.run import AsJson, Quiet, solve_and_write
 from tengbc.outcome import outcome_named
 
 
 def resume(
     directory: Annotated[Path, typer.Argument(help="The --out directory of the run.")],
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.")
-    ] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Go on with the run in DIRECTORY from its newest good checkpoint."""
     began = time.perf_counter()
-    from tengbc.runs.directory import RunDirectory, finished
-    from tengbc.runs.newest import newest_checkpoint
+    from tengbc.cli.terminal import say
+    from tengbc.runs.directory import RunDirectory, outcome_of
 
-    outcome = finished(directory)
-    if outcome is not None:  # killed after its last word, perhaps: no error, but nothing to do
+    outcome = outcome_of(directory)
+    if outcome is not None:  # its process may have been killed just after it: not an error
         say(f"{directory} is finished already ({outcome}); look at its summary.json.")
         known = outcome_named(outcome)
         raise typer.Exit(1 if known is None else known.exit_code)
     opened, chosen = RunDirectory.open(directory)
     check_problem(chosen.problem)
-    before = newest_checkpoint(opened, chosen, say)
-    from tengbc.cli.solving import solve_and_write
-
-    imported = time.perf_counter() - began
-    solve_and_write(load_problem(chosen.problem), chosen, opened, before, quiet, imported, as_json)
+    before = opened.newest_checkpoint(chosen, say)
+    solve_and_write(chosen, opened, before, quiet, as_json, began, new=False)

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengbc.cli.problem_argument import check_problem, complete_problem, load_problem
+from tengbc.cli.arguments import check_problem, complete_problem, load_problem, with_options
 from tengbc.costs import check_options
-from tengbc.errors import UsageError
+from tengbc.errors import ProblemError
 from tengbc.options import Options
+from tengbc.outcome import Outcome
 from tengbc.problems.catalog import CATALOG
-from tengbc.runs.config import config, read_config, to_toml
+from tengbc.runs.config import Config, config, read_config, to_toml
+
+if TYPE_CHECKING:
+    from tengbc.runs.checkpoints import Checkpoint
+    from tengbc.runs.directory import RunDirectory
+
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.")
+]
 
 
+@with_options(Options)
 def run(
     problem: Annotated[
         str,
@@ -25,34 +37,6 @@ def run(
             autocompletion=complete_problem,
         ),
     ],
-    preset: Annotated[str | None, typer.Option(help="fast (default) or paper.")] = None,
-    scheme: Annotated[str | None, typer.Option(help="Time scheme of the preset.")] = None,
-    dt: Annotated[float | None, typer.Option(help="Time step.")] = None,
-    t_end: Annotated[float | None, typer.Option(help="Final time.")] = None,
-    rtol: Annotated[float | None, typer.Option(help="Relative error to reach.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of all random choices.")] = None,
-    widths: Annotated[str | None, typer.Option(help="Hidden layers, such as 40,40,40.")] = None,
-    features: Annotated[int | None, typer.Option(help="Number of features (fast).")] = None,
-    per_axis: Annotated[
-        int | None, typer.Option(help="Interior grid points per axis (paper).")
-    ] = None,
-    interior_points: Annotated[int | None, typer.Option(help="Interior points.")] = None,
-    boundary_points: Annotated[int | None, typer.Option(help="Boundary points.")] = None,
-    cutoff: Annotated[
-        float | None, typer.Option(help="Relative cut-off of singular values.")
-    ] = None,
-    iterations: Annotated[
-        int | None, typer.Option(help="Least-squares iterations per stage (paper).")
-    ] = None,
-    subset: Annotated[int | None, typer.Option(help="Parameters per iteration (paper).")] = None,
-    lstsq: Annotated[str | None, typer.Option(help="svd or gram (paper).")] = None,
-    stage_data: Annotated[
-        str | None,
-        typer.Option(help="What stages ask on the boundary: time, consistent, values (paper)."),
-    ] = None,
-    fit_iterations: Annotated[
-        int | None, typer.Option(help="Iterations of the initial fit (paper).")
-    ] = None,
     out: Annotated[Path | None, typer.Option(help="Directory for the results.")] = None,
     checkpoint_every: Annotated[
         float | None, typer.Option(help="Seconds between checkpoints (default 30).")
@@ -60,15 +44,13 @@ def run(
     print_config: Annotated[
         bool, typer.Option("--print-config", help="Print this command line as a TOML file.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.")
-    ] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    **options: Any,
 ) -> None:
     """Solve PROBLEM and print a summary; with --out, leave a report and all a resume needs."""
     began = time.perf_counter()
-    given = {name: value for name, value in locals().items() if name in _OPTIONS}
-    given |= {"widths": _widths(widths), "out": out, "checkpoint_every": checkpoint_every}
+    given = {**options, "out": out, "checkpoint_every": checkpoint_every}
     given = {name: value for name, value in given.items() if value is not None}
     from_file = read_config(Path(problem)) if problem.endswith(".toml") else {"problem": problem}
     chosen = config(from_file | given)  # before JAX is imported: bad options cost no time
@@ -80,30 +62,64 @@ def run(
     from tengbc.runs.directory import RunDirectory
 
     directory = None if chosen.out is None else RunDirectory.create(chosen.out, chosen)
-    from tengbc.cli.solving import solve_and_write
+    solve_and_write(chosen, directory, None, quiet, as_json, began)
+
+
+def solve_and_write(
+    chosen: Config,
+    directory: RunDirectory | None,
+    before: Checkpoint | None,
+    quiet: bool,
+    as_json: bool,
+    began: float,
+    new: bool = True,
+) -> None:
+    """Solve, print the summary, write the files, exit with the outcome's code.
+
+    `before` is the checkpoint to go on from, `began` when the command began. A new run that is
+    refused leaves its directory free for another.
+    """
+    from tengbc.cli.terminal import Bar, print_json, print_summary, say
+    from tengbc.runs.session import ending_in, run_in_directory, run_plainly
+    from tengbc.solver.examine import examine
 
     imported = time.perf_counter() - began
     try:
-        loaded = load_problem(chosen.problem)
+        problem = load_problem(chosen.problem)
     except BaseException:
         if directory is not None:
-            directory.withdraw()
+            if new:
+                directory.withdraw()
             directory.close()
         raise
-    solve_and_write(loaded, chosen, directory, None, quiet, imported, as_json)
+    with ending_in(directory, problem, chosen, new):
+        for finding in examine(problem, chosen.options, thorough=False):
+            if finding.level == "error":
+                raise finding.error or ProblemError(finding.text)
+            if finding.level == "warning":
+                say(finding.text)
+        with Bar(quiet) as bar:
+            if directory is None:
+                ended = run_plainly(problem, chosen, bar, imported)
+            else:
+                ended = run_in_directory(problem, chosen, directory, before, bar, imported)
+    solution, content = ended.solution, ended.content
+    if content is not None:
+        if as_json:
+            print_json(content)
+        elif not quiet:
+            files = [] if directory is None else [directory.path, *ended.files[1:]]
+            print_summary(solution, ended.errors, content, files)
+    if not solution.result:
+        text = f"{solution.result}"
+        if content is None and directory is not None:
+            text = f"{text.rstrip('.')}; go on with `tengbc resume {directory.path}`."
+        say(text)
+    sys.exit(exit_code(solution.result.outcome, ended.signal))
 
 
-_OPTIONS = frozenset(Options.model_fields)
-
-
-def _widths(text: str | None) -> tuple[int, ...] | None:
-    """Comma-separated integers; their size is left for the options to judge."""
-    if text is None:
-        return None
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise UsageError(
-            f"widths is {text!r}, but it should be whole numbers with commas between them; write "
-            f"it like 40,40,40."
-        ) from None
+def exit_code(outcome: Outcome, signal: int | None = None) -> int:
+    """The code of an outcome; that of the signal, 130 or 143, where one ended the run."""
+    if outcome is Outcome.INTERRUPTED and signal is not None:
+        return 128 + signal
+    return outcome.exit_code

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from tengbc.export.places import Places, Where, axis_names, places
-from tengbc.extras import extra
+from tengbc.optional import extra
 
 if TYPE_CHECKING:
     from tengbc.solution import Solution

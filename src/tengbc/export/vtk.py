@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from tengbc.export.cells import cells
-from tengbc.extras import extra
+from tengbc.optional import extra
 from tengbc.storage.atomic import write_atomically
 
 if TYPE_CHECKING:

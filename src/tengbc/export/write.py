@@ -16,7 +16,7 @@ from tengbc.export.formats import FORMATS
 from tengbc.export.places import Where, places
 from tengbc.export.tables import write_csv, write_npz
 from tengbc.export.vtk import write_vtk
-from tengbc.extras import extra
+from tengbc.optional import extra
 
 if TYPE_CHECKING:
     from tengbc.solution import Solution

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tengbc.errors import OutputError, UsageError
-from tengbc.extras import extra, pyplot
 from tengbc.figures.plot import VALUES, _components, fill, limits
 from tengbc.figures.views import views
 from tengbc.geometry import checks
+from tengbc.optional import extra, pyplot
 
 if TYPE_CHECKING:
     from tengbc.solution import Solution

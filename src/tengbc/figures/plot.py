@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float
 
 from tengbc.errors import UsageError
-from tengbc.extras import pyplot
 from tengbc.figures.views import SUBSCRIPTS, View, views
+from tengbc.optional import pyplot
 from tengbc.pointwise import as_time
 
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
-"""Dense linear least squares min ‖b − Ax‖, rank-revealing, never NaN."""
+"""Dense linear least squares min ‖b − Ax‖ where A may be rank-deficient: cut off, or damped."""
 
-from tengbc.lstsq.front import least_squares as least_squares
-from tengbc.lstsq.front import method_names as method_names
-from tengbc.lstsq.result import LeastSquaresResult as LeastSquaresResult
+from tengbc.lstsq.regularised import RegularisedQR as RegularisedQR
+from tengbc.lstsq.spectrum import LeastSquaresResult as LeastSquaresResult
 from tengbc.lstsq.spectrum import Spectrum as Spectrum
 from tengbc.lstsq.spectrum import spectrum as spectrum

@@ -12,6 +12,8 @@ import numpy as np
 import scipy.linalg as sla
 from jaxtyping import Inexact
 
+from tengbc.lstsq.spectrum import scaled, shifted
+
 Array = np.ndarray
 
 
@@ -20,11 +22,13 @@ class RegularisedQR:
 
     `damping` is relative to the root mean square of the columns' norms. The orthogonal factor stays
     in the form of reflections, which takes half the time of forming it; `explicit=True` forms it,
-    which pays from some hundred right-hand sides on.
+    which pays from some hundred right-hand sides on. `triangle` is the factor R of A·2⁻ᵏ, k being 0
+    but for entries whose squares might overflow or vanish.
     """
 
     def __init__(self, matrix: Inexact[Array, "m n"], damping: float, explicit: bool = False):
         rows, columns = matrix.shape
+        matrix, self._exponent = scaled(matrix)
         self.scale = float(np.linalg.norm(matrix)) / np.sqrt(columns) or 1.0
         stacked = np.zeros((rows + columns, columns), dtype=matrix.dtype, order="F")
         stacked[:rows] = matrix
@@ -43,7 +47,8 @@ class RegularisedQR:
         return np.ascontiguousarray(q[: self.rows].conj().T)
 
     def solve(self, b: Inexact[Array, " m"]) -> Inexact[Array, " n"]:
-        """The minimiser x for one right-hand side."""
+        """The minimiser x for one right-hand side, infinite where it is too large for a float."""
+        b, exponent = scaled(b)
         if self._adjoint is not None:
             y = self._adjoint @ b
         else:
@@ -54,7 +59,8 @@ class RegularisedQR:
                 "L", adjoint, self._reflections, self._tau, stacked, lwork=64, overwrite_c=True
             )
             y = y[: self.columns, 0]
-        return sla.solve_triangular(self.triangle, y, check_finite=False)
+        x = sla.solve_triangular(self.triangle, y, check_finite=False)
+        return shifted(x, exponent - self._exponent)
 
     def followed_by(self, triangle: Inexact[Array, "n n"]) -> Inexact[Array, "n m"]:
         """The matrix of b ↦ T·x for an upper triangle T and the minimiser x: T·R⁻¹·Qᴴ.
@@ -66,7 +72,7 @@ class RegularisedQR:
             self.triangle, triangle.T.astype(self.triangle.dtype), trans=1, check_finite=False
         ).T
         adjoint = self._adjoint if self._adjoint is not None else self._explicit()
-        return left @ adjoint
+        return shifted(left @ adjoint, -self._exponent)
 
     @property
     def condition(self) -> float:

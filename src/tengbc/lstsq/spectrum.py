@@ -8,36 +8,51 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy.linalg as sla
-from jaxtyping import Float
-
-from tengbc.lstsq.result import LeastSquaresResult
+from jaxtyping import Float, Inexact
 
 Array = np.ndarray
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class LeastSquaresResult:
+    """x of minimal norm among those that minimise ‖b − Ax‖ on the kept directions.
+
+    `rank`: directions kept; `condition`: largest over smallest kept singular value; `residual`:
+    ‖b − Ax‖. What is too large for floating point is infinite, never NaN.
+    """
+
+    x: Float[Array, " n"]
+    rank: int
+    condition: float
+    residual: float
 
 
 @dataclass(frozen=True)
 class Spectrum:
     """min ‖b − Ax‖ with A = UΣVᵀ: singular values, V, the coefficients Uᵀb, and what is left.
 
-    `scale_matrix` and `scale_right` were divided out of A and b beforehand, so that squares neither
-    overflow nor vanish.
+    All are those of A and b without the powers of two `exponent` and `exponent_right`, which were
+    taken out so that squares neither overflow nor vanish. Singular values that are no more than
+    rounding are zero.
     """
 
     singular: Float[Array, " k"]
     directions: Float[Array, "n k"]
     coefficients: Float[Array, " k"]
     outside: float
-    scale_matrix: float = 1.0
-    scale_right: float = 1.0
+    exponent: int = 0
+    exponent_right: int = 0
 
     def facing(self, gradient: Float[Array, " n"], size: float) -> Spectrum:
         """The same matrix with another right-hand side b, given by Aᵀb and ‖b‖: c = Σ⁻¹VᵀAᵀb."""
         # Beyond the numerical rank there is nothing to divide by.
         known = self.singular > 0
         turned = self.directions[:, : len(known)].T @ gradient
-        turned /= self.scale_matrix * self.scale_right
+        turned = shifted(turned, -self.exponent - self.exponent_right)
         coefficients = np.divide(turned, self.singular, out=np.zeros_like(turned), where=known)
-        rest = (size / self.scale_right) ** 2 - float(coefficients @ coefficients)
+        size = float(np.ldexp(size, -self.exponent_right))
+        rest = size**2 - float(coefficients @ coefficients)
         return replace(self, coefficients=coefficients, outside=float(np.sqrt(max(rest, 0.0))))
 
     def solve(self, cutoff: float) -> LeastSquaresResult:
@@ -45,12 +60,13 @@ class Spectrum:
         largest = self.singular[0] if self.singular.size else 0.0
         rank = int(np.count_nonzero(self.singular > cutoff * largest)) if largest > 0 else 0
         kept, lost = self.coefficients[:rank], self.coefficients[rank:]
-        ratio = self.scale_right / self.scale_matrix
+        x = self.directions[:, :rank] @ (kept / self.singular[:rank])
+        residual = np.hypot(np.linalg.norm(lost), self.outside)
         return LeastSquaresResult(
-            x=self.directions[:, :rank] @ (kept / self.singular[:rank]) * ratio,
+            x=shifted(x, self.exponent_right - self.exponent),
             rank=rank,
             condition=float(largest / self.singular[rank - 1]) if rank else 1.0,
-            residual=float(np.hypot(np.linalg.norm(lost), self.outside)) * self.scale_right,
+            residual=float(shifted(residual, self.exponent_right)),
         )
 
 
@@ -63,25 +79,44 @@ def spectrum(
     eigenvalues of AᵀA, about three times faster; singular values below 1e-7 of the largest are lost
     in round-off, so it suits cut-offs above that.
     """
-    transposed, scale_matrix = scaled(transposed)
-    b, scale_right = scaled(b)
+    transposed, exponent = scaled(transposed)
+    b, exponent_right = scaled(b)
     if jax.default_backend() != "cpu":
-        parts = _by_xla(transposed, b)
+        singular, directions, coefficients, outside = _by_xla(transposed, b)
     elif method == "gram":
-        parts = _by_gram(transposed, b)
+        singular, directions, coefficients, outside = _by_gram(transposed, b)
     else:
-        parts = _by_qr_and_svd(transposed, b)
-    return Spectrum(*parts, scale_matrix, scale_right)
+        singular, directions, coefficients, outside = _by_qr_and_svd(transposed, b)
+    lost = EPS * max(transposed.shape) * singular.max(initial=0.0)
+    singular = np.where(singular > lost, singular, 0.0)
+    return Spectrum(singular, directions, coefficients, outside, exponent, exponent_right)
 
 
-def scaled(array: Array) -> tuple[Array, float]:
-    """The array divided by a power of two near its largest entry, which costs no digits."""
-    largest = float(np.max(np.abs(array), initial=0.0))
-    # Within a comfortable range squares are safe, and the copy is saved.
-    if largest == 0.0 or 1e-60 < largest < 1e60:
-        return array, 1.0
-    scale = 2.0 ** float(np.clip(np.frexp(largest)[1], -1000, 1000))
-    return array / scale, scale
+def scaled(array: Inexact[Array, "..."]) -> tuple[Inexact[Array, "..."], int]:
+    """array · 2⁻ᵏ, which costs no digits, and k: 0 unless its squares might overflow or vanish."""
+    with np.errstate(over="ignore", under="ignore"):
+        ordinary = 1e-60 < np.linalg.norm(array) < 1e60
+    if ordinary:  # nothing is copied then
+        return array, 0
+    largest = np.max(np.abs(_real_parts(array)), initial=0.0)
+    exponent = int(np.frexp(largest)[1]) if np.isfinite(largest) else 0
+    return shifted(array, -exponent), exponent
+
+
+def shifted(array: Inexact[Array, "..."], exponent: int) -> Inexact[Array, "..."]:
+    """array · 2ᵏ, infinite where that is too large for floating point."""
+    if exponent == 0:
+        return array
+    with np.errstate(over="ignore", under="ignore"):
+        moved = np.ldexp(_real_parts(array), exponent)
+    return moved.view(array.dtype) if np.iscomplexobj(array) else moved
+
+
+def _real_parts(array: Inexact[Array, "..."]) -> Array:
+    """Real and imaginary parts side by side; a real array as it is."""
+    if not np.iscomplexobj(array):
+        return array
+    return np.ascontiguousarray(array).view(np.finfo(array.dtype).dtype)
 
 
 def _by_qr_and_svd(transposed: Array, b: Array):

@@ -16,9 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
-from tengbc.errors import NonFiniteError
 from tengbc.geometry.points import BoundaryPoints, Points
 from tengbc.networks import Network, Parameters
+from tengbc.pointwise import check_finite
 from tengbc.problem import Problem
 
 Array = np.ndarray
@@ -206,19 +206,3 @@ def _reverse_columns(g: Callable) -> Callable:
         return jnp.moveaxis(found, 0, 1)
 
     return columns
-
-
-DURING_A_RUN = (
-    "the state before it is kept, so check that function there, or take a smaller time step if the "
-    "run was diverging"
-)
-
-
-def check_finite(what: str, values: Array, x: Array, t: float, advice: str = DURING_A_RUN) -> None:
-    """Stop at the first NaN or infinity, naming the function, the time and the point."""
-    finite = np.isfinite(values)
-    if finite.all():
-        return
-    point = x[np.flatnonzero(~finite.reshape(len(x), -1).all(axis=1))[0]]
-    where = ", ".join(f"{coordinate:.6g}" for coordinate in point)
-    raise NonFiniteError(f"{what} is not finite at t = {t:.6g}, x = ({where}); {advice}.")

@@ -10,9 +10,9 @@ from typing import Any
 from tengbc.report.data import report_data
 from tengbc.report.remake import DATA, PAGE
 from tengbc.report.single import report_page
-from tengbc.runs.summary import measure, summary
 from tengbc.solution import Solution
-from tengbc.solver.measure import Errors
+from tengbc.solution.measure import Errors
+from tengbc.solution.summary import measure, summary
 from tengbc.storage.atomic import write_atomically
 
 

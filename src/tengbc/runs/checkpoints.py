@@ -19,7 +19,6 @@ FORM = "tengbc checkpoint 1"
 """Name and version of what a checkpoint holds."""
 KEPT = 3
 _NAME = re.compile(r"(\d{6,})\.safetensors")
-_TEMPORARY = re.compile(r"\.\d{6,}\.safetensors\.\d+")
 
 
 @dataclass(frozen=True)
@@ -89,13 +88,6 @@ class Checkpoints:
             except TengbcError as error:
                 wrong[path] = str(error)
         return None, wrong
-
-    def tidy(self) -> None:
-        """Remove what a kill has left half written."""
-        with contextlib.suppress(OSError):
-            for name in os.listdir(self.directory):
-                if _TEMPORARY.fullmatch(name):
-                    (self.directory / name).unlink()
 
 
 def set_aside(path: Path) -> None:

@@ -15,7 +15,6 @@ from typing import Any
 
 from tengbc.errors import OutputError, UsageError
 from tengbc.options import Options, nearest, options
-from tengbc.runs.identity import options_hash
 
 RUN_KEYS = ("problem", "out", "checkpoint_every")
 LARGEST_FILE = 1_000_000
@@ -34,15 +33,16 @@ class Config:
     @property
     def hash(self) -> str:
         """The identity of the run: the options and the problem, with the text of its file."""
-        content: dict[str, Any] = self.options.model_dump(mode="json")
+        content: dict[str, Any] = {"problem": self.problem, **self.options.model_dump(mode="json")}
         path, _, name = self.problem.rpartition(":")
-        if not path.endswith(".py"):
-            return options_hash({"problem": self.problem, **content})
-        try:
-            digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-        except OSError as error:
-            raise OutputError(f"{path} cannot be read ({error.strerror}); put it back.") from None
-        return options_hash({"problem": name, "file": digest, **content})
+        if path.endswith(".py"):
+            try:
+                content |= {"problem": name, "file": _sha256(Path(path).read_bytes())}
+            except OSError as error:
+                reason = error.strerror
+                raise OutputError(f"{path} cannot be read ({reason}); put it back.") from None
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return _sha256(text.encode())
 
 
 def config(given: dict[str, Any]) -> Config:
@@ -104,6 +104,10 @@ def to_toml(chosen: Config) -> str:
             f"# {key} is left to the preset" if value is None else f"{key} = {_value(value)}"
         )
     return "\n".join(lines) + "\n"
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _value(value: Any) -> str:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tengbc.errors import OutputError, UsageError
+from tengbc.errors import CheckpointError, OutputError, UsageError
 from tengbc.outcome import outcome_named
-from tengbc.runs.checkpoints import Checkpoints
+from tengbc.provenance import differences, threads, versions
+from tengbc.runs.checkpoints import Checkpoint, Checkpoints, set_aside
 from tengbc.runs.config import Config, config, read_config, to_toml
-from tengbc.runs.lock import Lock
 from tengbc.storage.atomic import write_atomically
 
 _TEMPORARY = re.compile(r"\..+\.\d+")
@@ -39,7 +41,11 @@ class RunDirectory:
                 f"The directory {path} cannot be written ({error.strerror}); choose another --out."
             ) from None
         self.lock = Lock(path)
-        self._tidy()
+        # What a kill has left half written; we hold the lock, so nobody else is writing.
+        for folder in (path, self.checkpoints.directory):
+            with contextlib.suppress(OSError):
+                for name in filter(_TEMPORARY.fullmatch, os.listdir(folder)):
+                    (folder / name).unlink()
 
     @classmethod
     def create(cls, path: Path, chosen: Config) -> RunDirectory:
@@ -47,7 +53,7 @@ class RunDirectory:
         if (path / "options.toml").exists() or (path / "summary.json").exists():
             raise OutputError(explain(path))
         directory = cls(path)
-        write_atomically(path / "options.toml", to_toml(chosen).encode())
+        write_text(path / "options.toml", to_toml(chosen))
         return directory
 
     @classmethod
@@ -56,6 +62,39 @@ class RunDirectory:
         if not (path / "options.toml").is_file():
             raise UsageError(f"{path} holds no run, for it has no options.toml; check the path.")
         return cls(path), read_options(path)
+
+    def newest_checkpoint(self, chosen: Config, warn: Callable[[str], None]) -> Checkpoint | None:
+        """Where to go on from; None if the run has not come to its first checkpoint."""
+        checkpoint, wrong = self.checkpoints.newest()
+        for sentence in wrong.values():
+            self.log(sentence)
+        if checkpoint is None:
+            if wrong:
+                raise CheckpointError(
+                    f"No checkpoint in {self.path} is whole and of tengbc's making "
+                    f"({len(wrong)} looked at), so the run cannot go on; remove the directory and "
+                    f"start again."
+                )
+            return None
+        for sentence in wrong.values():
+            warn(sentence)
+        if checkpoint.about.get("options") != chosen.hash:
+            raise CheckpointError(
+                f"The checkpoints in {self.path} belong to other options or to another text of "
+                f"the problem's file; put these back as they were, or start a new run."
+            )
+        for path in wrong:
+            set_aside(path)
+        changed = [
+            *differences(checkpoint.about.get("versions", {}), versions()),
+            *differences(checkpoint.about.get("threads", {}), threads()),
+        ]
+        if changed:
+            warn(
+                f"since the last session {', '.join(changed)}: the result may differ from that of "
+                f"an undisturbed run in its last digits."
+            )
+        return checkpoint
 
     def log(self, text: str) -> None:
         """A line with the time; a log that cannot be written never stops a run."""
@@ -72,13 +111,61 @@ class RunDirectory:
         """Let others work in it."""
         self.lock.release()
 
-    def _tidy(self) -> None:
-        """Remove what a kill has left half written: we hold the lock, so nobody else writes."""
-        with contextlib.suppress(OSError):
-            for name in os.listdir(self.path):
-                if _TEMPORARY.fullmatch(name):
-                    (self.path / name).unlink()
-        self.checkpoints.tidy()
+
+class Lock:
+    """An exclusive lock on the file `lock` of a directory, which ends with its process."""
+
+    def __init__(self, directory: Path):
+        self.path = directory / "lock"
+        try:
+            self._handle: int | None = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise OutputError(
+                f"{directory} cannot be locked ({error.strerror}); choose another --out."
+            ) from None
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            owner = os.pread(self._handle, 20, 0).decode("ascii", "replace").strip() or "unknown"
+            self.release()
+            raise OutputError(
+                f"{directory} is in use by another process (number {owner}); wait for it to end, "
+                f"or choose another --out."
+            ) from None
+        os.truncate(self._handle, 0)
+        os.pwrite(self._handle, f"{os.getpid()}\n".encode(), 0)
+
+    def release(self) -> None:
+        """Let others in. The file stays: removing it would let two processes lock two files."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+
+def make_directory(path: Path) -> None:
+    """Make a directory for new results, or say in a sentence why it cannot be."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"The directory {path} cannot be made ({error.strerror}); choose another --out."
+        ) from None
+    if (path / "summary.json").exists():
+        raise OutputError(
+            f"{path} already holds a finished run; choose another --out or remove it first."
+        )
+
+
+def write_text(path: Path, text: str) -> Path:
+    """A text file, written whole or not at all."""
+    write_atomically(path, text.encode("utf-8"))
+    return path
+
+
+def write_summary(directory: Path, content: dict[str, Any]) -> Path:
+    """summary.json, readable by people and strict JSON parsers alike."""
+    text = json.dumps(content, indent=1, allow_nan=False)
+    return write_text(directory / "summary.json", f"{text}\n")
 
 
 def read_options(path: Path) -> Config:
@@ -95,7 +182,7 @@ def read_summary(path: Path) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
-def finished(path: Path) -> str | None:
+def outcome_of(path: Path) -> str | None:
     """The outcome of a finished run, None where there is still something to do."""
     outcome = (read_summary(path) or {}).get("outcome")
     known = outcome_named(outcome)
@@ -104,7 +191,7 @@ def finished(path: Path) -> str | None:
 
 def explain(path: Path) -> str:
     """What the directory holds, and what one can do about it."""
-    outcome = finished(path)
+    outcome = outcome_of(path)
     if outcome is not None:
         return (
             f"{path} already holds a finished run ({outcome}); choose another --out or remove it "

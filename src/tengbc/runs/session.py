@@ -11,23 +11,21 @@ from typing import Any
 
 from tengbc.errors import TengbcError, UsageError
 from tengbc.journal import NoJournal
+from tengbc.outcome import Outcome, result_of
 from tengbc.problem import Problem
-from tengbc.runs import output
+from tengbc.provenance import threads, versions
+from tengbc.report.leave import leave_report
+from tengbc.runs.checkpoint_journal import CheckpointJournal
 from tengbc.runs.checkpoints import Checkpoint
 from tengbc.runs.config import Config
-from tengbc.runs.directory import RunDirectory
-from tengbc.runs.extras import write_extras
-from tengbc.storage.history_file import HistoryFile
-from tengbc.runs.identity import threads, versions
-from tengbc.runs.keeper import Keeper
+from tengbc.runs.directory import RunDirectory, write_summary
 from tengbc.runs.signals import SignalWatch
-from tengbc.runs.summary import failed_summary, measure, summary
-from tengbc.outcome import Outcome
 from tengbc.solution import Solution
 from tengbc.solver import solve
-from tengbc.solver.measure import Errors
-from tengbc.outcome import result_of
+from tengbc.solution.measure import Errors
 from tengbc.types import Progress
+from tengbc.storage.history_file import HistoryFile
+from tengbc.solution.summary import failed_summary, measure, summary
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ def run_in_directory(
     """Solve, keeping the directory up to date; the summary is written last, and ends the run."""
     began = time.perf_counter()
     watch = SignalWatch()
-    keeper = Keeper(
+    journal = CheckpointJournal(
         directory.checkpoints,
         HistoryFile(directory.path / "history.csv"),
         {
@@ -83,21 +81,27 @@ def run_in_directory(
     directory.log("begins anew" if before is None else "goes on from a checkpoint")
     with watch:  # to the very end: a signal while the results are written does not cost them
         choices = chosen.options.model_dump(exclude_none=True)
-        solution = solve(problem, throw=False, report=report, journal=keeper, **choices)
+        solution = solve(problem, throw=False, report=report, journal=journal, **choices)
         if solution.result.outcome is Outcome.INTERRUPTED:
-            keeper.close()
+            journal.close()
         directory.log(f"ends: {solution.result}")
         if solution.result.outcome.resumable:
             return Ended(solution, signal=watch.received)
         errors = measure(solution)
         spent = imported + time.perf_counter() - began
         content = summary(
-            solution, errors, {"import": imported, "total": keeper.seconds_before + spent}
+            solution, errors, {"import": imported, "total": journal.seconds_before + spent}
         )
-        files = write_extras(directory.path, solution, content)
-        files.insert(0, output.write_summary(directory.path, content))
-        keeper.history.close()
+        files = write_results(directory.path, solution, content)
+        journal.history.close()
         return Ended(solution, errors, content, files)
+
+
+def write_results(directory: Path, solution: Solution, content: dict[str, Any]) -> list[Path]:
+    """The solution, its report, and last of all the summary; the paths a user is shown."""
+    solution.save(directory / "solution.safetensors")
+    report = leave_report(directory, solution, content)
+    return [write_summary(directory, content), *report]
 
 
 @contextlib.contextmanager
@@ -118,7 +122,7 @@ def ending_in(
             if result is not None and not result.outcome.resumable:
                 spent = time.perf_counter() - began
                 content = failed_summary(problem, chosen.options, result, spent)
-                output.write_summary(directory.path, content)
+                write_summary(directory.path, content)
             elif new and isinstance(error, UsageError):
                 directory.withdraw()
         raise

@@ -15,9 +15,8 @@ import numpy as np
 from jaxtyping import Float
 
 from tengbc.geometry.points import BoundaryPoints
-from tengbc.pointwise import QUICK
+from tengbc.pointwise import QUICK, check_finite
 from tengbc.problem import Problem
-from tengbc.projection.collocation import check_finite
 
 _KNOWN: WeakKeyDictionary[Problem, dict] = WeakKeyDictionary()
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from tengbc import costs
 from tengbc.equations import Reaction, Source, Transport
 from tengbc.errors import TengbcError
+from tengbc.finding import Finding
 from tengbc.geometry.points import BoundaryPoints
 from tengbc.options import Options
 from tengbc.problem import Problem
@@ -24,15 +23,6 @@ JUMP = 1e-9
 """Initial and boundary data that differ by more, relative to u₀, are told apart from rounding."""
 DRIFT = 1e-6
 """The same for how fast they move apart."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at: fine, worth knowing, doubtful, or wrong."""
-
-    level: Literal["fine", "note", "warning", "error"]
-    text: str
-    error: TengbcError | None = None
 
 
 def examine(problem: Problem, options: Options, thorough: bool = True) -> list[Finding]:

@@ -6,8 +6,8 @@ from jaxtyping import Float
 from tengbc.errors import ProblemError
 from tengbc.geometry.domain import Domain
 from tengbc.geometry.points import BoundaryPoints, Points
+from tengbc.pointwise import check_finite
 from tengbc.problem import Problem
-from tengbc.projection.collocation import check_finite
 
 SMALLEST = 1e-100
 """Sizes of u₀ below this, or above its inverse, are refused."""

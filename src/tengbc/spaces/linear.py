@@ -20,9 +20,9 @@ from tengbc.errors import DivergedError
 from tengbc.geometry.points import BoundaryPoints, Points
 from tengbc.lstsq.regularised import RegularisedQR
 from tengbc.networks import Network
+from tengbc.pointwise import check_finite
 from tengbc.problem import Problem
 from tengbc.projection import Collocation, Fit
-from tengbc.projection.collocation import check_finite
 from tengbc.projection.fit import MOST_PASSES, FixedPoint, fit_quantities, root_mean_square
 from tengbc.spaces.interface import AbstractLinearisedSpace, Arrays
 from tengbc.spaces.operators import LinearisedOperators

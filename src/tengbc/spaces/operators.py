@@ -16,8 +16,9 @@ from jaxtyping import Float
 from tengbc.equations.local import local_rate, needed_derivatives
 from tengbc.errors import ProblemError, UsageError
 from tengbc.networks import Parameters
+from tengbc.pointwise import check_finite
 from tengbc.problem import Problem
-from tengbc.projection.collocation import Collocation, check_finite
+from tengbc.projection.collocation import Collocation
 from tengbc.structure import structure
 
 Array = np.ndarray

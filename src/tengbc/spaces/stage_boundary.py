@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from tengbc.pointwise import check_finite
 from tengbc.projection import Collocation
-from tengbc.projection.collocation import check_finite
 
 Array = np.ndarray
 

@@ -18,7 +18,7 @@ from tengbc.evidence.comparison.presentation import (
 )
 from tengbc.evidence.comparison.registry import CONTENDERS, chosen_solvers
 from tengbc.evidence.comparison.trial import OutOfTime, SolverTrials, Trial, Watch
-from tengbc.solver.measure import Errors
+from tengbc.solution.measure import Errors
 
 
 def wave_on_a_square() -> tb.Problem:

@@ -11,7 +11,7 @@ pytest.importorskip("skfem")
 from tengbc.evidence.baselines.fem import solve_fem
 from tengbc.evidence.comparison.compare import compare
 from tengbc.evidence.comparison.contenders.fem import SHARES
-from tengbc.solver.measure import Truth
+from tengbc.solution.measure import Truth
 
 
 def test_the_best_run_stays_in_its_time_and_beats_a_guess():

@@ -12,7 +12,7 @@ from tengbc.evidence.reproduction import tables
 from tengbc.evidence.reproduction.catalog import GROUPS, SCHEMES, Case, cases, groups, paper_numbers
 from tengbc.evidence.reproduction.reproduce import reproduce
 from tengbc.evidence.reproduction.run_case import read_fields, run_case
-from tengbc.solver.measure import Truth
+from tengbc.solution.measure import Truth
 
 truncation = tables._truncation
 

@@ -10,7 +10,7 @@ from tengbc.evidence.baselines.solution import final_time
 from tengbc.evidence.comparison.registry import CONTENDERS
 from tengbc.evidence.comparison.trial import SolverTrials
 from tengbc.problem import Problem
-from tengbc.solver.measure import Truth
+from tengbc.solution.measure import Truth
 from tengbc.types import Progress
 
 

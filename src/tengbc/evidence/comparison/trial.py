@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tengbc.errors import TengbcError
-from tengbc.solver.measure import Errors
+from tengbc.solution.measure import Errors
 from tengbc.timing import Stopwatch
 
 

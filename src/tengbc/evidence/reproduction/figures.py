@@ -14,7 +14,7 @@ from tengbc.history import quantity
 from tengbc.plotting import new_figure, save_figure
 from tengbc.problem import Problem
 from tengbc.runs.directory import read_summary
-from tengbc.solver.measure import Truth
+from tengbc.solution.measure import Truth
 
 STYLES = {
     "euler": "C1",

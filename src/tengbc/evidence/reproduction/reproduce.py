@@ -13,9 +13,8 @@ from tengbc.evidence.reproduction.catalog import cases
 from tengbc.evidence.reproduction.figures import write_figures
 from tengbc.evidence.reproduction.run_case import run_case
 from tengbc.evidence.reproduction.tables import write_tables
-from tengbc.runs import output
-from tengbc.runs.directory import finished, read_summary
-from tengbc.runs.provenance import provenance
+from tengbc.provenance import provenance
+from tengbc.runs.directory import outcome_of, read_summary, write_text
 from tengbc.types import Progress
 
 
@@ -36,7 +35,7 @@ def reproduce(
     loaded, ran = {}, 0
     for case in cases(group, preset) if not only_summaries else ():
         directory = root / case.name
-        if finished(directory) is not None:
+        if outcome_of(directory) is not None:
             continue
         problem = loaded.setdefault(case.problem, problems.get(case.problem))
         start = time.perf_counter()
@@ -46,7 +45,7 @@ def reproduce(
                 return False
         except TengbcError as error:
             say(f"{case.name}: {error}")
-            output.write_text(directory / "failed.txt", f"{error}\n")
+            write_text(directory / "failed.txt", f"{error}\n")
             continue
         (directory / "failed.txt").unlink(missing_ok=True)
         ran += 1
@@ -61,5 +60,5 @@ def reproduce(
             "runs_made": ran,
             "seconds_of_all_runs": round(sum(s["seconds"]["total"] for s in summaries if s), 1),
         }
-        output.write_text(root / f"provenance-{group}.json", json.dumps(origin, indent=1) + "\n")
+        write_text(root / f"provenance-{group}.json", json.dumps(origin, indent=1) + "\n")
     return True

@@ -14,17 +14,15 @@ from tengbc.evidence.reproduction.catalog import CELL_TOLERANCE, Case
 from tengbc.evidence.tables import text_csv
 from tengbc.options import options
 from tengbc.problem import Problem
-from tengbc.runs import output
+from tengbc.provenance import provenance
 from tengbc.runs.config import Config
-from tengbc.runs.directory import RunDirectory, read_summary
-from tengbc.runs.newest import newest_checkpoint
-from tengbc.runs.provenance import provenance
+from tengbc.runs.directory import RunDirectory, read_summary, write_summary, write_text
 from tengbc.runs.session import run_in_directory
-from tengbc.runs.summary import measure, summary
 from tengbc.solution import Solution
-from tengbc.solution_like import SolutionLike
+from tengbc.solution.measure import Truth
+from tengbc.solution.protocol import SolutionLike
+from tengbc.solution.summary import measure, summary
 from tengbc.solver import solve
-from tengbc.solver.measure import Truth
 from tengbc.solver.solve import solve_once
 from tengbc.storage.atomic import write_atomically
 from tengbc.storage.history_file import read_history
@@ -56,10 +54,10 @@ def run_case(case: Case, problem: Problem, directory: Path, report: Progress) ->
     chosen = " ".join(f"{name}={value}" for name, value in case.choices.items())
     content["provenance"] = provenance(f"{case.solver} {case.problem} {chosen}".strip(), seconds)
     if solution.history:
-        output.write_text(directory / "loss.csv", _losses(solution))
+        write_text(directory / "loss.csv", _losses(solution))
     if case.name == case.problem or case.problem == "burgers":
         write_fields(directory, problem, solution)
-    output.write_summary(directory, content)
+    write_summary(directory, content)
     return True
 
 
@@ -83,7 +81,7 @@ def _resumable(case: Case, problem: Problem, path: Path, report: Progress) -> So
         chosen = Config(case.problem, options(preset="paper", **case.choices))
         directory = RunDirectory.create(path, chosen)
     try:
-        before = newest_checkpoint(directory, chosen, directory.log)
+        before = directory.newest_checkpoint(chosen, directory.log)
         ended = run_in_directory(problem, chosen, directory, before, report, 0.0)
     finally:
         directory.close()

@@ -19,8 +19,7 @@ from tengbc.evidence.reproduction.catalog import (
 from tengbc.evidence.reproduction.run_case import read_curve
 from tengbc.evidence.reproduction.truncation import euler_error
 from tengbc.evidence.tables import markdown, text_csv
-from tengbc.runs import output
-from tengbc.runs.directory import read_summary
+from tengbc.runs.directory import read_summary, write_text
 
 HEADER = (
     "problem",
@@ -42,8 +41,8 @@ Table = tuple[list[list[str]], list[list[Any]]]
 def write_tables(group: str, preset: str, root: Path) -> None:
     """table-1, transport or table-2, from the summaries under `root`."""
     lines, rows = _table_2(preset, root) if group == "burgers" else _table_1(group, preset, root)
-    output.write_text(root / f"{NAMES[group]}.md", markdown(lines))
-    output.write_text(root / f"{NAMES[group]}.csv", text_csv(rows))
+    write_text(root / f"{NAMES[group]}.md", markdown(lines))
+    write_text(root / f"{NAMES[group]}.csv", text_csv(rows))
 
 
 def _table_1(group: str, preset: str, root: Path) -> Table:

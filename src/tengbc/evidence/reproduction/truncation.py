@@ -20,7 +20,7 @@ from tengbc.equations import Heat
 from tengbc.errors import UsageError
 from tengbc.geometry import AnnularSector, Disk
 from tengbc.problem import Problem
-from tengbc.solver.measure import TIMES
+from tengbc.solution.measure import TIMES
 
 Array = np.ndarray
 DEGREE, RADII, ANGLES, ORDERS, MODES = 36, 48, 64, 16, 24

@@ -26,8 +26,8 @@ from tengbc.networks.potential import padded_table, table_shape
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.schemes import RK4, RungeKutta
+from tengbc.solution.measure import TIMES
 from tengbc.solver.march import Plan
-from tengbc.solver.measure import TIMES
 from tengbc.solver.steps import StableSteps
 from tengbc.solver.strategies.base import (
     AbstractStrategy,

@@ -11,7 +11,7 @@ from tengbc.evidence.baselines.pinn.network import space_time_network
 from tengbc.evidence.baselines.pinn.optimisers import Bfgs, Engd
 from tengbc.evidence.baselines.pinn.rows import Rows
 from tengbc.networks import Parameters
-from tengbc.solver.measure import Truth
+from tengbc.solution.measure import Truth
 
 FEW = PointCounts(interior=300, initial=60, boundary=60)
 

@@ -24,7 +24,7 @@ from tengbc.evidence.baselines.fem.schemes import SCHEMES
 from tengbc.evidence.baselines.fem.weak_form import physics
 from tengbc.evidence.comparison.trial import Trial
 from tengbc.problem import Problem
-from tengbc.solver.measure import Errors, Truth
+from tengbc.solution.measure import Errors, Truth
 from tengbc.timing import Stopwatch
 from tengbc.types import Progress
 

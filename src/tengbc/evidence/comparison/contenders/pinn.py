@@ -8,7 +8,7 @@ from functools import partial
 from tengbc.evidence.baselines.pinn import solve_pinn
 from tengbc.evidence.comparison.trial import Trial
 from tengbc.problem import Problem
-from tengbc.solver.measure import Truth
+from tengbc.solution.measure import Truth
 from tengbc.types import Progress
 
 SHARES = (1 / 8, 1 / 4, 1 / 2)

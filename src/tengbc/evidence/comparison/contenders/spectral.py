@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tengbc.evidence.baselines.spectral import solve_spectral
 from tengbc.evidence.comparison.trial import OutOfTime, Trial, Watch
 from tengbc.problem import Problem
-from tengbc.solver.measure import Truth
+from tengbc.solution.measure import Truth
 from tengbc.types import Progress
 
 RESOLUTIONS = (32, 64, 128, 256, 512, 1024, 2048)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from tengbc.evidence.comparison.trial import OutOfTime, Trial, Watch
 from tengbc.outcome import Outcome
 from tengbc.problem import Problem
+from tengbc.solution.measure import Truth
 from tengbc.solver import solve
-from tengbc.solver.measure import Truth
 from tengbc.types import Progress
 
 TOLERANCES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)

@@ -2,7 +2,7 @@
 
 import subprocess
 
-from tengbc.runs.provenance import commit
+from tengbc.provenance import commit
 
 
 def test_only_changes_of_the_package_make_a_commit_dirty(tmp_path):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from tengbc.pointwise import check_finite
 from tengbc.problem import Problem
-from tengbc.projection.collocation import check_finite
 
 Array = np.ndarray
 TIMES = 100

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tengbc.cli import closing
-from tengbc.cli.sparkline import BARS, sparkline
+from tengbc.cli import terminal
+from tengbc.cli.terminal import BARS, sparkline
 from tengbc.outcome import Outcome, Result
-from tengbc.runs.summary import summary
 from tengbc.solution import Solution
-from tengbc.solver.measure import Errors
+from tengbc.solution.measure import Errors
+from tengbc.solution.summary import summary
 from tests.solver.cases import heat, linear_space
 
 ERRORS = Errors([(0.0, 1e-9), (0.5, 1e-7), (1.0, 1e-5)], 1e-5, 5e-6)
@@ -47,7 +47,7 @@ def shown(solution, errors, stream, monkeypatch, **environment):
     for name, value in {"TERM": "xterm-256color", **environment}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "stdout", stream)
-    closing.print_summary(solution, errors, summary(solution, errors, {"total": 1.5}), [])
+    terminal.print_summary(solution, errors, summary(solution, errors, {"total": 1.5}), [])
     return stream.getvalue()
 
 
@@ -85,7 +85,7 @@ def test_colour_only_on_a_terminal_that_wants_it(solution, monkeypatch):
 
 def test_json_is_the_whole_of_the_output(solution, capsys):
     content = summary(solution, ERRORS, {"total": 1.5})
-    closing.print_json(content)
+    terminal.print_json(content)
     read = json.loads(capsys.readouterr().out)
     assert read["relative_l2_max"] == 1e-5 and read["rtol"] == 1e-6
     assert read["outcome"] == "tolerance not reached"

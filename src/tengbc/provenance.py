@@ -1,14 +1,17 @@
-"""Where a result comes from: command, commit, versions, machine, seconds."""
+"""Where a result comes from: command, commit, versions, threads, machine, seconds."""
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import platform
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tengbc.runs.identity import versions
+PACKAGES = ("tengbc", "jax", "jaxlib", "numpy", "scipy", "equinox")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "XLA_FLAGS")
 
 
 def provenance(command: str, seconds: float) -> dict[str, Any]:
@@ -22,6 +25,32 @@ def provenance(command: str, seconds: float) -> dict[str, Any]:
     }
 
 
+def versions() -> dict[str, str]:
+    """Python and the packages that decide a result's bits."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def threads() -> dict[str, str]:
+    """The cores this process may use and the settings that say how many threads do."""
+    cores = {"cores": str(len(os.sched_getaffinity(0)))} if hasattr(os, "sched_getaffinity") else {}
+    return cores | {name: os.environ.get(name, "") for name in THREADS}
+
+
+def differences(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """What has changed, such as "jax 0.10.1 → 0.10.2"."""
+    return [
+        f"{name} {then.get(name) or 'unset'} → {now.get(name) or 'unset'}"
+        for name in {**then, **now}
+        if then.get(name) != now.get(name)
+    ]
+
+
 def machine() -> dict[str, Any]:
     """The kind of machine, its cores and how busy it is; no names."""
     return {
@@ -33,7 +62,7 @@ def machine() -> dict[str, Any]:
     }
 
 
-def commit(package: Path = Path(__file__).parents[1]) -> str:
+def commit(package: Path = Path(__file__).parent) -> str:
     """The commit of the package's source, `-dirty` if it was changed since, or a word if none.
 
     Only the package counts: results that are being written change the tree as well.

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from tengbc.options import Options
-from tengbc.problem import Problem
-from tengbc.runs.identity import versions
-from tengbc.solution_like import SolutionLike
-from tengbc.solver.measure import Errors, Truth
 from tengbc.outcome import Result
+from tengbc.problem import Problem
+from tengbc.provenance import versions
+from tengbc.solution.measure import Errors, Truth
+from tengbc.solution.protocol import SolutionLike
 
 
 def measure(solution: SolutionLike) -> Errors | None:
@@ -20,12 +21,10 @@ def measure(solution: SolutionLike) -> Errors | None:
 
 
 def summary(
-    solution: SolutionLike, errors: Errors | None, seconds: dict[str, float]
+    solution: SolutionLike, errors: Errors | None, seconds: Mapping[str, float]
 ) -> dict[str, Any]:
     """All that `summary.json` says; errors are None where no exact solution is known."""
-    spent = {**solution.seconds, **seconds}
-    estimates = solution.error_estimate
-    known = estimates[np.isfinite(estimates)]
+    estimates = solution.error_estimate[np.isfinite(solution.error_estimate)]
     return {
         "problem": solution.problem.name,
         **solution.facts,
@@ -36,21 +35,21 @@ def summary(
         "relative_l2_final": errors and errors.final,
         "relative_l2_by_time": errors and errors.by_time,
         "initial_fit_error": errors and errors.by_time[0][1],
-        "error_estimate_max": float(known.max()) if known.size else None,
-        "seconds": {name: round(value, 4) for name, value in spent.items()},
+        "error_estimate_max": float(estimates.max()) if estimates.size else None,
+        "seconds": {name: round(s, 4) for name, s in {**solution.seconds, **seconds}.items()},
         "versions": versions(),
     }
 
 
 def failed_summary(
-    problem: Problem, chosen: Options, result: Result, seconds: float
+    problem: Problem, options: Options, result: Result, seconds: float
 ) -> dict[str, Any]:
     """The same of a run that ended before there was any solution: what was asked for, and why."""
     unknown = ("steps", "parameters", "interior_points", "boundary_points")
     errors = ("max", "full", "final", "by_time")
     return {
         "problem": problem.name,
-        **chosen.model_dump(mode="json"),
+        **options.model_dump(mode="json"),
         **dict.fromkeys(unknown),
         "outcome": result.outcome.value,
         "message": result.message,

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tengbc.journal import Snapshot
-from tengbc.runs import keeper
+from tengbc.runs import checkpoint_journal
+from tengbc.runs.checkpoint_journal import CheckpointJournal
 from tengbc.runs.checkpoints import Checkpoints
 from tengbc.storage.history_file import HistoryFile
-from tengbc.runs.keeper import Keeper
 
 
 class Clock:
@@ -17,7 +17,7 @@ class Clock:
 
     def __init__(self, monkeypatch):
         self.now = 100.0
-        monkeypatch.setattr(keeper, "time", SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr(checkpoint_journal, "time", SimpleNamespace(monotonic=lambda: self.now))
 
 
 class SlowDisk(Checkpoints):
@@ -42,7 +42,7 @@ def test_every_half_minute_and_at_most_a_hundredth_of_the_time(
 ):
     clock = Clock(monkeypatch)
     disk = SlowDisk(tmp_path / "checkpoints", clock, cost)
-    kept = Keeper(disk, HistoryFile(tmp_path / "history.csv"), {})
+    kept = CheckpointJournal(disk, HistoryFile(tmp_path / "history.csv"), {})
     stage, began = kept.stage("march"), clock.now
     while clock.now - began < 7200:
         clock.now += step
@@ -58,7 +58,7 @@ def test_a_request_to_end_is_written_at_once_and_once(tmp_path, monkeypatch):
     clock, asked = Clock(monkeypatch), []
     disk = SlowDisk(tmp_path / "checkpoints", clock, 0.1)
     history = HistoryFile(tmp_path / "history.csv")
-    kept = Keeper(disk, history, {}, stopping=lambda: bool(asked))
+    kept = CheckpointJournal(disk, history, {}, stopping=lambda: bool(asked))
     stage = kept.stage("march")
     stage.offer(Snapshot)
     assert disk.written == []

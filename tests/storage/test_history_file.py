@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tengbc.errors import OutputError
-from tengbc.storage.history_file import HistoryFile, read_history
 from tengbc.history import Record
+from tengbc.storage.history_file import HistoryFile, read_history
 
 FIRST = Record(1, 0.1, {"fit_residual": 1e-3, "rank": 12, "boundary_outer": 1e-5})
 SECOND = Record(2, 0.2, {"fit_residual": np.inf, "boundary_outer": 3e-5})

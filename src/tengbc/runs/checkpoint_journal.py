@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tengbc.history import Record
 from tengbc.journal import LOOK, Snapshot, Stage
 from tengbc.runs.checkpoints import Checkpoint, Checkpoints
 from tengbc.storage.history_file import HistoryFile
-from tengbc.history import Record
 
 INTERVAL = 30.0
 """Seconds between two checkpoints."""
@@ -17,12 +17,12 @@ SHARE = 0.01
 """Of its time a run spends no more than this on checkpoints."""
 
 
-class Keeper:
+class CheckpointJournal:
     """Writes down the stages of a run, and recalls those of the sessions before.
 
     **Arguments:** `about`: what goes into every checkpoint, such as the options' hash; `before`:
-    the checkpoint to go on from; `interval`: seconds, 0 for every step; `stopping`: tells whether the run is asked to end; `log`: takes a
-    sentence.
+    the checkpoint to go on from; `interval`: seconds, 0 for every step; `stopping`: whether the run
+    is asked to end; `log`: takes a sentence.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Keeper:
 
     def stage(self, name: str) -> Stage:
         """The stage of that name."""
-        return _KeptStage(self, name)
+        return _CheckpointStage(self, name)
 
     def offer(self, name: str, snapshot: Callable[[], Snapshot]) -> None:
         """Write a checkpoint if it is time, and always one when the run is asked to end."""
@@ -82,31 +82,31 @@ class Keeper:
         self.log(f"checkpoint {path.name} in {self._cost:.3f} s")
 
 
-class _KeptStage:
-    def __init__(self, keeper: Keeper, name: str):
-        self.keeper, self.name = keeper, name
+class _CheckpointStage:
+    def __init__(self, journal: CheckpointJournal, name: str):
+        self.journal, self.name = journal, name
 
     @property
     def stopping(self) -> bool:
-        return self.keeper.is_stopping()
+        return self.journal.is_stopping()
 
     @property
     def seconds_before(self) -> float:
-        return self.keeper.spent_before.get(self.name, 0.0)
+        return self.journal.spent_before.get(self.name, 0.0)
 
     @property
     def interval(self) -> float:
-        return min(LOOK, self.keeper.interval)
+        return min(LOOK, self.journal.interval)
 
     def recall(self) -> Snapshot | None:
-        return self.keeper.snapshots.get(self.name)
+        return self.journal.snapshots.get(self.name)
 
     def note(self, record: Record) -> None:
-        self.keeper.history.append(self.name, record)
+        self.journal.history.append(self.name, record)
 
     def offer(self, snapshot: Callable[[], Snapshot]) -> None:
-        self.keeper.offer(self.name, snapshot)
+        self.journal.offer(self.name, snapshot)
 
     def finish(self, snapshot: Snapshot) -> None:
         # Kept in memory: the next checkpoint takes it along.
-        self.keeper.snapshots[self.name] = snapshot
+        self.journal.snapshots[self.name] = snapshot

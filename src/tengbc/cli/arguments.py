@@ -1,0 +1,158 @@
+"""What a command line names: a problem, a finished run, several numbers, the options of a run."""
+
+from __future__ import annotations
+
+import inspect
+import runpy
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from pydantic import BaseModel
+
+from tengbc.errors import TengbcError, UsageError
+from tengbc.problems.catalog import CATALOG
+
+if TYPE_CHECKING:
+    from tengbc.problem import Problem
+    from tengbc.solution import Solution
+
+
+def check_problem(argument: str) -> None:
+    """Refuse what cannot be a problem, without importing anything heavy."""
+    path, separator, name = argument.rpartition(":")
+    if separator and path.endswith(".py"):
+        if not Path(path).is_file():
+            raise UsageError(f"There is no file {path}; check the path.")
+        if not name.isidentifier():
+            raise UsageError(f"{name!r} is not a Python name; write FILE.py:NAME.")
+    elif argument.endswith(".py"):
+        raise UsageError(f"Name the problem in the file too, such as {argument}:problem.")
+    elif argument not in CATALOG:
+        from tengbc import problems
+
+        problems.get(argument)  # raises with the names it knows
+
+
+def complete_problem(begun: str) -> list[tuple[str, str]]:
+    """What a shell offers for the beginning of a problem's name."""
+    return [(name, entry.description) for name, entry in CATALOG.items() if name.startswith(begun)]
+
+
+ProblemName = Annotated[
+    str, typer.Argument(help="A name or FILE.py:NAME.", autocompletion=complete_problem)
+]
+
+
+def load_problem(argument: str) -> Problem:
+    """A benchmark, or an object of a user's file, which is run as Python code."""
+    from tengbc import problems
+    from tengbc.problem import Problem
+
+    if argument in CATALOG:
+        return problems.get(argument)
+    path, _, name = argument.rpartition(":")
+    sys.path.insert(0, str(Path(path).resolve().parent))  # its neighbours, as `python FILE.py` has
+    try:
+        found = runpy.run_path(path).get(name)
+        found = found() if callable(found) and not isinstance(found, Problem) else found
+    except TengbcError:
+        raise
+    except Exception as error:  # a mistake in the user's file, so not a traceback of ours
+        raise UsageError(f"{path} fails{_place(error, path)}; correct it there.") from error
+    if found is None:
+        raise UsageError(f"{path} has no {name!r}; check the name after the colon.")
+    if not isinstance(found, Problem):
+        raise UsageError(
+            f"{name!r} in {path} is a {type(found).__name__}, not a Problem; name a Problem or a "
+            f"function that returns one."
+        )
+    found.name = found.name or Path(path).stem
+    return found
+
+
+def _place(error: Exception, path: str) -> str:
+    """Where a user's file went wrong, and why."""
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == path
+    ]
+    if isinstance(error, SyntaxError) and error.filename == path:
+        lines.append(error.lineno)
+    said = " ".join(str(getattr(error, "msg", None) or error).split())
+    where = f" in line {lines[-1]}" if lines else ""
+    return f"{where} ({type(error).__name__}: {said})"
+
+
+SolutionPath = Annotated[Path, typer.Argument(help="Directory of a run, or a .safetensors file.")]
+
+
+def solution_file(place: Path) -> Path:
+    """The file of a run's directory, or the file itself; checked before anything is imported."""
+    file = place / "solution.safetensors" if place.is_dir() else place
+    if not file.is_file():
+        raise UsageError(
+            f"There is no {file}; name a directory that `tengbc run … --out DIR` has finished."
+        )
+    return file
+
+
+def load_solution(file: Path) -> Solution:
+    """The solution of that file."""
+    from tengbc.storage import load
+
+    return load(file)
+
+
+def numbers(text: str, name: str, kind: type = float) -> list[Any]:
+    """Comma-separated numbers; whether they make sense is for others to judge."""
+    what, example = ("numbers", "0,0.5,1") if kind is float else ("whole numbers", "40,40,40")
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(
+            f"{name} is {text!r}, but it should be {what} with commas between them; write it like "
+            f"{example}."
+        ) from None
+
+
+def with_options(model: type[BaseModel]) -> Callable[[Callable], Callable]:
+    """Give a command with the parameter `**options` one option --a-name for each field of a model.
+
+    Only the kind of a value, a number or text, is checked here, the value by the model.
+    """
+
+    def decorate(command: Callable) -> Callable:
+        first, *rest, _ = inspect.signature(command, eval_str=True).parameters.values()
+        fields = model.model_json_schema()["properties"].items()
+        generated = [_parameter(name, field) for name, field in fields]
+        vars(command)["__signature__"] = inspect.Signature([first, *generated, *rest])
+        return command
+
+    return decorate
+
+
+def _parameter(name: str, field: dict[str, Any]) -> inspect.Parameter:
+    """An option with the field's description and choices; None where it is not given."""
+    value = field.get("anyOf", [field])[0]  # a field that may be None has two schemas
+    option = typer.Option(
+        help=_help(field),
+        metavar="|".join(value.get("enum", ())) or None,
+        callback=_sequence(name) if value["type"] == "array" else None,
+    )
+    kind = {"integer": int, "number": float}.get(value["type"], str)
+    usual = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return inspect.Parameter(name, usual, default=None, annotation=Annotated[kind | None, option])
+
+
+def _help(field: dict[str, Any]) -> str:
+    default = field.get("default")
+    return field["description"] if default is None else f"{field['description']} Default {default}."
+
+
+def _sequence(name: str) -> Callable[[str | None], tuple[int, ...] | None]:
+    return lambda text: None if text is None else tuple(numbers(text, name, int))

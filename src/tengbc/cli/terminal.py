@@ -1,0 +1,162 @@
+"""What a terminal shows: sentences, the progress of a run, and its summary at the end."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from tengbc.solution import Solution
+    from tengbc.solution.measure import Errors
+
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def say(text: str) -> None:
+    """A sentence on standard error."""
+    print(f"tengbc: {text}", file=sys.stderr)
+
+
+class Bar:
+    """Shows solve()'s reports on a terminal; off a terminal, a line every half minute."""
+
+    def __init__(self, quiet: bool = False):
+        self.console = Console(stderr=True, quiet=quiet)
+        self._progress = Progress(
+            TextColumn("{task.description:<12}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.percentage:>3.0f}%"),
+            TextColumn("{task.fields[known]}"),
+            TimeRemainingColumn(),
+            console=self.console,
+            transient=True,
+            disable=not self.console.is_terminal,
+            refresh_per_second=5,
+        )
+        self._phase, self._task = "", None
+        self._last_line, self._last_draw = time.monotonic(), 0.0
+
+    def __enter__(self) -> Bar:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+
+    def __call__(self, phase: str, fraction: float, known: dict) -> None:
+        """What `solve(report=…)` calls."""
+        now = time.monotonic()
+        if phase == self._phase and fraction < 1 and now - self._last_draw < 0.1:
+            return
+        self._last_draw = now
+        text = "  ".join(f"{name} {_short(value)}" for name, value in known.items())
+        if self.console.is_terminal:
+            if phase != self._phase:
+                if self._task is not None:
+                    self._progress.remove_task(self._task)
+                self._task = self._progress.add_task(phase, total=1.0, known="")
+            assert self._task is not None
+            self._progress.update(self._task, completed=fraction, known=text)
+        elif now - self._last_line > 30:
+            self._last_line = now
+            self.console.print(f"{phase} {fraction:.0%}  {text}", highlight=False)
+        self._phase = phase
+
+
+def _short(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """The summary on standard output, and nothing else there."""
+    sys.stdout.write(json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+
+def print_summary(
+    solution: Solution, errors: Errors | None, content: dict[str, Any], files: list[Path]
+) -> None:
+    """The summary as a table; colours only on a terminal, and none where NO_COLOR is set."""
+    table = Table(
+        title=f"{content['problem'] or 'your problem'}: {content['outcome']}",
+        title_style="bold green" if solution.result else "bold red",
+        show_header=False,
+    )
+    for row in _rows(solution, errors, content, files):
+        table.add_row(*row)
+    Console(highlight=False).print(table)
+
+
+def _rows(
+    solution: Solution, errors: Errors | None, content: dict[str, Any], files: list[Path]
+) -> Iterator[tuple[str, str]]:
+    asked = content.get("rtol")
+    if asked is not None:
+        yield "relative error asked for", f"{asked:.1e}"
+    if errors is not None:
+        yield "relative L² error, worst", f"{errors.worst:.2e}"
+        yield "  at the start, at the end", f"{errors.by_time[0][1]:.2e}, {errors.final:.2e}"
+    if content["error_estimate_max"] is not None:
+        yield "estimated error, worst", f"{content['error_estimate_max']:.2e}"
+    over_time = (
+        [error for _, error in errors.by_time] if errors else solution.error_estimate.tolist()
+    )
+    curve = sparkline(over_time)
+    if curve:
+        yield f"{'estimate' if errors is None else 'error'} over time, log scale", curve
+    yield "time", _way(solution, content)
+    yield "preset, scheme", f"{content['preset']}, {content['scheme']}"
+    yield (
+        "size",
+        f"{content['parameters']:,} parameters, {content['interior_points']:,} interior and "
+        f"{content['boundary_points']:,} boundary points",
+    )
+    yield "seconds", ", ".join(f"{name} {value:.2f}" for name, value in content["seconds"].items())
+    for path in files:
+        yield ("report" if path.suffix == ".html" else "written to"), str(path)
+
+
+def _way(solution: Solution, content: dict[str, Any]) -> str:
+    """From where to where; a run that ended on its way says how far it came."""
+    whole = f"0 to {content['t_end']:g} in {content['steps']} steps"
+    reached = float(solution.times[-1])
+    return whole if reached >= content["t_end"] else f"0 to {reached:.6g}, of {whole}"
+
+
+def sparkline(values: Sequence[float], width: int = 32) -> str:
+    """Bars on a logarithmic scale, the largest value of each of `width` equal parts.
+
+    Values that are not positive and finite are left blank. Within one factor of two all bars are
+    low: noise does not look like growth.
+    """
+    count = min(width, len(values))
+    parts = [
+        [value for value in part if 0 < value < math.inf]
+        for part in (
+            values[k * len(values) // count : (k + 1) * len(values) // count] for k in range(count)
+        )
+    ]
+    logs = [math.log10(max(part)) if part else None for part in parts]
+    known = [value for value in logs if value is not None]
+    if not known:
+        return ""
+    low = min(known)
+    span = max(max(known) - low, math.log10(2.0) * len(BARS))
+    return "".join(
+        " " if value is None else BARS[min(int((value - low) / span * len(BARS)), len(BARS) - 1)]
+        for value in logs
+    )
