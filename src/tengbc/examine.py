@@ -50,7 +50,7 @@ def examine(problem: Problem, options: Options, thorough: bool = True) -> list[F
 
 def _boundary(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding]:
     domain = problem.domain
-    step = 1e-6 * domain.radius
+    step = 1e-6 * domain.scale
     for points in boundary_points(domain, POINTS):
         unit = np.abs(np.linalg.norm(points.normal, axis=1) - 1).max() < 1e-9
         outside = domain.contains(points.x + step * points.normal)
@@ -112,7 +112,7 @@ def _corners(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding
 
 
 def _clashes(problem: Problem, first, second, t_end: float) -> Iterator[Finding]:
-    near = 1e-9 * problem.domain.radius
+    near = 1e-9 * problem.domain.scale
     for x in first.x:
         if np.linalg.norm(second.x - x, axis=1).min() > near:
             continue
@@ -171,7 +171,7 @@ def _ends(problem: Problem, segment: str) -> BoundaryPoints | None:
         return None
     placed = [face.place(np.array([[0.0], [1.0]])) for face in problem.domain._faces(segment)]
     x, normal = (np.concatenate(parts) for parts in zip(*placed, strict=True))
-    if np.allclose(x[0], x[-1], atol=1e-12 * problem.domain.radius) and len(placed) == 1:
+    if np.allclose(x[0], x[-1], atol=1e-12 * problem.domain.scale) and len(placed) == 1:
         return None  # a closed curve has no ends
     return BoundaryPoints(x, np.ones(len(x)), normal, segment)
 

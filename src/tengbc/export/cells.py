@@ -39,7 +39,7 @@ def _tetrahedra(domain: Domain, across: int) -> tuple[Array, Array]:
     if isinstance(domain, Ball):
         inside = domain.interior(rule="uniform", per_axis=across).x
         inside = inside[domain._inside(inside, -0.6 * spacing)]
-        rim = domain.boundary("sphere", round(domain.length("sphere") / spacing**2)).x
+        rim = domain.boundary("sphere", round(domain.segment_measure("sphere") / spacing**2)).x
         points = np.concatenate([rim, inside])
         # Points of a grid lie on common spheres, which leaves Qhull slivers: shake them a little.
         shaken = points + 1e-5 * spacing * np.random.default_rng(0).normal(size=points.shape)

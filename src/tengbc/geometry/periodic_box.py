@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy.typing import ArrayLike
 
-from tengbc.geometry import checks, quadrature, sequences
+from tengbc.geometry import checks, quadrature
 from tengbc.geometry.domain import Domain
 from tengbc.geometry.faces import Face
 
@@ -57,9 +57,6 @@ class PeriodicBox(Domain):
     def _spread(self, u: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
         lower, upper = self.bounds
         return lower + u * (upper - lower)
-
-    def _covering(self, n: int, seed: int) -> Float[np.ndarray, "n d"]:
-        return self._spread(sequences.low_discrepancy(n, self.dim, seed))
 
     def _gauss(self, order: int) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"]]:
         # For periodic functions the equispaced rule is the Gauss rule.

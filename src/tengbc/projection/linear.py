@@ -127,7 +127,7 @@ class LinearSpace:
         inside = np.repeat(np.sqrt(collocation.interior.w), collocation.components)
         unit, parts = _size(self.phi), [inside]
         for points, block in zip(collocation.boundary, blocks, strict=True):
-            length = collocation.problem.domain.radius
+            length = collocation.problem.domain.scale
             weight = np.repeat(np.sqrt(points.w * length), len(block) // len(points))
             parts.append(BOUNDARY_WEIGHT * weight * (unit / (_size(block) or unit)))
         return np.concatenate(parts)

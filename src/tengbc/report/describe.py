@@ -28,7 +28,11 @@ def describe_problem(problem: Problem) -> dict[str, Any]:
         "kind": kind.strip("() "),
         "domain": _rounded(problem.domain.describe()),
         "conditions": [
-            {"segment": segment, "formula": law.formula, "length": problem.domain.length(segment)}
+            {
+                "segment": segment,
+                "formula": law.formula,
+                "length": problem.domain.segment_measure(segment),
+            }
             for segment, law in problem.conditions.items()
         ],
         "initial": said["initial"],

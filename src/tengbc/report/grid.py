@@ -56,7 +56,7 @@ def _plane(domain: Domain, per_axis: int) -> View:
     lower, upper = domain.bounds
     x, shape = _grid(lower, upper, per_axis)
     lines = [line for _, line in domain.outline(240)] if domain.segments else []
-    rings = closed_rings(lines, domain.radius) or [_corners(lower, upper)]
+    rings = closed_rings(lines, domain.scale) or [_corners(lower, upper)]
     return View(
         _pulled_inside(domain, x),
         {
