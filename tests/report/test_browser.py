@@ -8,7 +8,7 @@ from PIL import Image
 
 import tengbc as tb
 from tengbc.report.comparison import write_comparison
-from tengbc.report.leave import leave_report
+from tengbc.report.run_report import leave_report
 from tengbc.runs.summary import measure, summary
 from tests.report.cases import SECTOR, made_up
 

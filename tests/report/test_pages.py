@@ -11,8 +11,8 @@ import pytest
 import tengbc as tb
 from tengbc.errors import UsageError
 from tengbc.report.comparison import labels, write_comparison
-from tengbc.report.leave import leave_report
-from tengbc.report.remake import read_run, remake
+from tengbc.report.from_directory import read_run, remake
+from tengbc.report.run_report import leave_report
 from tengbc.runs.summary import measure, summary
 from tests.report.cases import SECTOR, made_up
 

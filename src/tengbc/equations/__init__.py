@@ -2,7 +2,6 @@
 
 from tengbc.equations.allen_cahn import AllenCahn as AllenCahn
 from tengbc.equations.base import AbstractEquation as AbstractEquation
-from tengbc.equations.base import Sum as Sum
 from tengbc.equations.burgers import Burgers as Burgers
 from tengbc.equations.equation import Equation as Equation
 from tengbc.equations.heat import Heat as Heat

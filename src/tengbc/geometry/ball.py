@@ -54,7 +54,7 @@ class Ball(Domain):
         x = self.center + self.radius * s[:, :1] * _direction(s[:, 1:])
         return x, weights * s[:, 0] ** 2 * 4 * np.pi * self.radius**3
 
-    def middle_slice(self, axes: tuple[int, int]) -> Disk:
+    def middle_slice(self, axes: tuple[int, ...]) -> Disk:
         return Disk(self.radius, [self.center[axis] for axis in axes])
 
     def _faces(self, segment: str) -> tuple[Face, ...]:

@@ -76,7 +76,7 @@ class Domain(abc.ABC):
             weights = np.ones(len(x))
         return x, weights * (self.measure / weights.sum())
 
-    def middle_slice(self, axes: tuple[int, int]) -> "Domain | None":
+    def middle_slice(self, axes: tuple[int, ...]) -> "Domain | None":
         """The plane through the middle of a solid along two axes, if it is a known domain."""
         return None
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup, escape
 
-from tengbc.report.rings import closed_rings
+from tengbc.figures.views import closed_rings
 
 Array = np.ndarray
 WIDTH, HEIGHT, MARGIN = 420.0, 300.0, 46.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tengbc.report.leave import leave_report
+from tengbc.report.run_report import leave_report
 from tengbc.solver import Solution
 
 

@@ -1,20 +1,24 @@
-"""Solutions as files: safetensors with a description in JSON, a digest over all of it, no code.
+"""Files: written whole or not at all, checked by a digest, holding numbers and names but no code.
 
-Names are imported when first used: sealed and atomic files need no JAX.
+Names are imported when first used: checksummed and atomic files need no JAX.
 """
 
 import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tengbc.storage.kinds import register as register
-    from tengbc.storage.solutions import load as load
-    from tengbc.storage.solutions import save as save
+    from tengbc.solver.solution_file import load as load
+    from tengbc.solver.solution_file import save as save
+    from tengbc.storage.codec import register as register
 
-_HOMES = {"register": "kinds", "load": "solutions", "save": "solutions"}
+_HOMES = {
+    "register": "storage.codec",
+    "load": "solver.solution_file",
+    "save": "solver.solution_file",
+}
 
 
 def __getattr__(name: str):
     if name not in _HOMES:
         raise AttributeError(f"tengbc.storage has no {name!r}")
-    return getattr(importlib.import_module(f"tengbc.storage.{_HOMES[name]}"), name)
+    return getattr(importlib.import_module(f"tengbc.{_HOMES[name]}"), name)
