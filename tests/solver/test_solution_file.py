@@ -217,7 +217,7 @@ def test_every_kind_the_package_has_is_known():
     public = [getattr(tb, name) for name in tb.__all__]
     domains = [kind for kind in public if isinstance(kind, type) and issubclass(kind, tb.Domain)]
     domains.remove(tb.Domain)
-    assert len(domains) > 9
+    assert len(domains) >= 9
     assert {kind.__name__ for kind in domains} <= set(codec._KINDS)
 
 
