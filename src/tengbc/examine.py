@@ -11,7 +11,7 @@ import numpy as np
 from tengbc import estimate
 from tengbc.equations import Reaction, Source, Transport
 from tengbc.errors import TengbcError
-from tengbc.geometry.points import BoundaryPoints
+from tengbc.geometry.points import BoundaryPoints, point_text
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.solver.compatibility import initial_mismatch, initial_size, mismatch_at
@@ -57,7 +57,7 @@ def _boundary(problem: Problem, t_end: float, thorough: bool) -> Iterator[Findin
         inside = domain.contains(points.x - step * points.normal)
         if not unit or outside.any() or not inside.all():
             wrong = np.flatnonzero(outside | ~inside)
-            where = _place(points.x[wrong[0] if len(wrong) else 0])
+            where = point_text(points.x[wrong[0] if len(wrong) else 0])
             yield Finding(
                 "error",
                 f"The normal of {points.segment} at {where} is not the outward unit normal; "
@@ -103,7 +103,7 @@ def _corners(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding
                 yield Finding(
                     "warning",
                     f"initial values miss the condition on {points.segment} by {jump:.1e} of their "
-                    f"size at its end {_place(points.x[worst])}.",
+                    f"size at its end {point_text(points.x[worst])}.",
                 )
     prescribed = [p for p in ends if _is_value(problem, p.segment)]
     for k, first in enumerate(prescribed):
@@ -123,7 +123,7 @@ def _clashes(problem: Problem, first, second, t_end: float) -> Iterator[Finding]
                 yield Finding(
                     "warning",
                     f"{first.segment} and {second.segment} ask for values that differ by "
-                    f"{gap:.1e} where they meet, at {_place(x)} and t = {t:g}.",
+                    f"{gap:.1e} where they meet, at {point_text(x)} and t = {t:g}.",
                 )
                 break
 
@@ -185,7 +185,3 @@ def _prescribed(problem: Problem, segment: str, x, t: float) -> np.ndarray:
     law = problem.conditions[segment]
     assert law.coefficients is not None
     return np.atleast_1d(np.asarray(law.coefficients[2](x, t), dtype=float))
-
-
-def _place(x: np.ndarray) -> str:
-    return f"({', '.join(f'{coordinate:.6g}' for coordinate in x)})"

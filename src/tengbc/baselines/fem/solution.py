@@ -14,6 +14,7 @@ from tengbc.baselines.fem.locate import interpolation
 from tengbc.baselines.fem.meshes import FemMesh
 from tengbc.errors import OutsideError
 from tengbc.geometry import PeriodicBox
+from tengbc.geometry.points import outside_error
 from tengbc.outcome import Outcome, Result
 from tengbc.pointwise import as_points
 from tengbc.problem import Problem
@@ -77,11 +78,7 @@ class FemSolution:
             domain = self.problem.domain
             inside = domain.contains(x)
             if not inside.all():
-                where = ", ".join(f"{value:.6g}" for value in x[np.flatnonzero(~inside)[0]])
-                raise OutsideError(
-                    f"{np.count_nonzero(~inside)} of {len(x)} points lie outside the domain, the "
-                    f"first at ({where}); leave them out."
-                )
+                raise outside_error(x, inside)
             placed = domain.wrap(x) if isinstance(domain, PeriodicBox) else x
             self._kept.clear()  # one set of points is all that is ever in use
             self._kept[key] = interpolation(self.mesh, placed)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from tengbc.baselines.pinn.network import Builder
 from tengbc.errors import OutsideError
+from tengbc.geometry.points import outside_error
 from tengbc.outcome import Outcome, Result
 from tengbc.pointwise import as_points
 from tengbc.problem import Problem
@@ -76,10 +77,7 @@ class PinnSolution:
         """u at points x (n, d) and several times."""
         inside = self.problem.domain.contains(x)
         if not inside.all():
-            raise OutsideError(
-                f"{np.count_nonzero(~inside)} of {len(x)} points lie outside the domain; leave "
-                f"them out."
-            )
+            raise outside_error(x, inside)
         if not all(-1e-12 <= t / self.t_end <= 1 + 1e-12 for t in times):
             raise OutsideError(
                 f"The solution is known for 0 ≤ t ≤ {self.t_end:g}, but other times were asked "

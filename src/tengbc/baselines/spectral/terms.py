@@ -18,6 +18,7 @@ from tengbc.equations.burgers import SelfAdvection
 from tengbc.errors import NonFiniteError
 from tengbc.fourier import Derivatives, Lattice, needed_derivatives
 from tengbc.fourier.local_rates import rates_at
+from tengbc.geometry.points import point_text
 from tengbc.problem import Problem
 
 Array = np.ndarray
@@ -126,9 +127,8 @@ class Push:
         rates = rates.reshape(points, components).T
         if not np.isfinite(rates).all():
             where = x[np.argwhere(~np.isfinite(rates))[0][1]]
-            text = ", ".join(f"{value:.6g}" for value in where)
             raise NonFiniteError(
-                f"The equation ({rest.formula}) is not finite at ({text}), t = {t:g}; take a "
+                f"The equation ({rest.formula}) is not finite at {point_text(where)}, t = {t:g}; take a "
                 f"smaller dt, or correct it there."
             )
         return rates.reshape(components, *lattice.shape)
