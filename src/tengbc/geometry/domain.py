@@ -14,6 +14,8 @@ from tengbc.geometry.faces import Face
 from tengbc.geometry.points import BoundaryPoints, Points
 
 DEFAULT_ORDER = 20
+MESH = 12
+"""Triangles across a plane domain that has no integration rule of its own."""
 Array = np.ndarray
 
 
@@ -69,7 +71,7 @@ class Domain(abc.ABC):
         if self.dim == 2:
             from tengbc.geometry.mesh import triangulate
 
-            points, corners = triangulate(self)
+            points, corners = triangulate(self, across=MESH)
             x, weights = triangles.gauss(points[corners], order)
         else:
             x = self._covering(4 * (order + 1) ** min(self.dim, 3), 0)

@@ -126,9 +126,9 @@ class Push:
         )
         rates = rates.reshape(points, components).T
         if not np.isfinite(rates).all():
-            where = x[np.argwhere(~np.isfinite(rates))[0][1]]
+            where = point_text(x[np.argwhere(~np.isfinite(rates))[0][1]])
             raise NonFiniteError(
-                f"The equation ({rest.formula}) is not finite at {point_text(where)}, t = {t:g}; take a "
+                f"The equation ({rest.formula}) is not finite at {where}, t = {t:g}; take a "
                 f"smaller dt, or correct it there."
             )
         return rates.reshape(components, *lattice.shape)
