@@ -24,9 +24,9 @@ class Annulus(Domain):
 
     def __post_init__(self) -> None:
         inner, outer = checks.radii(self.inner, self.outer)
-        object.__setattr__(self, "inner", inner)
-        object.__setattr__(self, "outer", outer)
-        object.__setattr__(self, "center", checks.vector(self.center, "center", dim=2))
+        checks.assign(
+            self, inner=inner, outer=outer, center=checks.vector(self.center, "center", dim=2)
+        )
 
     @property
     def segments(self) -> tuple[str, ...]:
@@ -81,9 +81,8 @@ class AnnularSector(Domain):
                 f"The sector from start = {start} to end = {end} must open by more than 0 and less "
                 "than 2π radians; correct the angles, or take Annulus for the full turn."
             )
-        for name, value in (("inner", inner), ("outer", outer), ("start", start), ("end", end)):
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "center", checks.vector(self.center, "center", dim=2))
+        center = checks.vector(self.center, "center", dim=2)
+        checks.assign(self, inner=inner, outer=outer, start=start, end=end, center=center)
 
     @property
     def _span(self) -> float:

@@ -1,13 +1,14 @@
-"""The interval, the rectangle and the box in any dimension."""
+"""The interval, the rectangle, the box in any dimension, and the periodic box."""
 
 import abc
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from jaxtyping import Bool, Float
+from numpy.typing import ArrayLike
 
 from tengbc.geometry import checks, faces, quadrature
 from tengbc.geometry.domain import Domain
@@ -16,20 +17,13 @@ from tengbc.geometry.faces import Face
 NAMES = (("left", "right"), ("bottom", "top"), ("back", "front"))
 
 
-class Cartesian(Domain):
-    """What all boxes share: ∏ᵢ (lowerᵢ, upperᵢ), with one segment for each of its 2d faces."""
+class AxisAligned(Domain):
+    """∏ᵢ (lowerᵢ, upperᵢ): what a box has with or without a boundary."""
 
     @property
     @abc.abstractmethod
     def _corners(self) -> tuple[Sequence[float], Sequence[float]]:
         """Lower and upper corner."""
-
-    @property
-    @final
-    def segments(self) -> tuple[str, ...]:
-        pairs = [*NAMES[: self.dim]]
-        pairs += [(f"axis{axis}-lower", f"axis{axis}-upper") for axis in range(3, self.dim)]
-        return tuple(name for pair in pairs for name in pair)
 
     @property
     @final
@@ -44,19 +38,37 @@ class Cartesian(Domain):
         return np.array(lower), np.array(upper)
 
     @final
-    def _inside(self, x: Float[np.ndarray, "n d"], margin: float) -> Bool[np.ndarray, " n"]:
-        lower, upper = self.bounds
-        return np.all((x >= lower - margin) & (x <= upper + margin), axis=1)
-
-    @final
     def _spread(self, u: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
         lower, upper = self.bounds
         return lower + u * (upper - lower)
 
     @final
-    def _gauss(self, order: int) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"]]:
-        u, weights = quadrature.product([quadrature.interval(order)] * self.dim)
+    def _tensor_rule(
+        self, rule: quadrature.Rule
+    ) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"]]:
+        """The same rule of the unit interval along every axis."""
+        u, weights = quadrature.product([rule] * self.dim)
         return self._spread(u), self.measure * weights
+
+
+class Cartesian(AxisAligned):
+    """A box with one segment for each of its 2d faces."""
+
+    @property
+    @final
+    def segments(self) -> tuple[str, ...]:
+        pairs = [*NAMES[: self.dim]]
+        pairs += [(f"axis{axis}-lower", f"axis{axis}-upper") for axis in range(3, self.dim)]
+        return tuple(name for pair in pairs for name in pair)
+
+    @final
+    def _inside(self, x: Float[np.ndarray, "n d"], margin: float) -> Bool[np.ndarray, " n"]:
+        lower, upper = self.bounds
+        return np.all((x >= lower - margin) & (x <= upper + margin), axis=1)
+
+    @final
+    def _gauss(self, order: int) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"]]:
+        return self._tensor_rule(quadrature.interval(order))
 
     @final
     def _faces(self, segment: str) -> tuple[Face, ...]:
@@ -79,8 +91,7 @@ class Interval(Cartesian):
     def __post_init__(self) -> None:
         start, end = checks.finite(self.start, "start"), checks.finite(self.end, "end")
         checks.box((start,), (end,))
-        object.__setattr__(self, "start", start)
-        object.__setattr__(self, "end", end)
+        checks.assign(self, start=start, end=end)
 
     @property
     def _corners(self) -> tuple[tuple[float], tuple[float]]:
@@ -97,8 +108,7 @@ class Rectangle(Cartesian):
 
     def __post_init__(self) -> None:
         lower, upper = checks.box(self.lower, self.upper, dim=2)
-        object.__setattr__(self, "lower", lower)
-        object.__setattr__(self, "upper", upper)
+        checks.assign(self, lower=lower, upper=upper)
 
     @property
     def _corners(self) -> tuple[Sequence[float], Sequence[float]]:
@@ -119,9 +129,50 @@ class Box(Cartesian):
 
     def __post_init__(self) -> None:
         lower, upper = checks.box(self.lower, self.upper)
-        object.__setattr__(self, "lower", lower)
-        object.__setattr__(self, "upper", upper)
+        checks.assign(self, lower=lower, upper=upper)
 
     @property
     def _corners(self) -> tuple[Sequence[float], Sequence[float]]:
         return self.lower, self.upper
+
+
+@final
+@dataclass(frozen=True)
+class PeriodicBox(AxisAligned):
+    """∏ᵢ [lowerᵢ, upperᵢ) with opposite faces glued together.
+
+    It has no boundary and contains every finite point; `wrap` gives the point's place in the box.
+    """
+
+    lower: Sequence[float]
+    upper: Sequence[float]
+    periodic: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        lower, upper = checks.box(self.lower, self.upper)
+        checks.assign(self, lower=lower, upper=upper)
+
+    @property
+    def _corners(self) -> tuple[Sequence[float], Sequence[float]]:
+        return self.lower, self.upper
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        return ()
+
+    def wrap(self, x: ArrayLike) -> Float[np.ndarray, "n d"]:
+        """The same points inside the box: lower + (x − lower) mod (upper − lower)."""
+        lower, upper = self.bounds
+        wrapped = lower + (checks.coordinates(x, self.dim) - lower) % (upper - lower)
+        # Rounding takes a point just below `lower` to `upper`, which is the place `lower`.
+        return np.where(wrapped >= upper, lower, wrapped)
+
+    def _inside(self, x: Float[np.ndarray, "n d"], margin: float) -> Bool[np.ndarray, " n"]:
+        return np.ones(len(x), dtype=bool)
+
+    def _gauss(self, order: int) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"]]:
+        # For periodic functions the equispaced rule is the Gauss rule.
+        return self._tensor_rule(quadrature.circle(order))
+
+    def _faces(self, segment: str) -> tuple[Face, ...]:
+        return ()

@@ -23,8 +23,11 @@ class Disk(Domain):
     center: Sequence[float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", checks.positive(self.radius, "radius"))
-        object.__setattr__(self, "center", checks.vector(self.center, "center", dim=2))
+        checks.assign(
+            self,
+            radius=checks.positive(self.radius, "radius"),
+            center=checks.vector(self.center, "center", dim=2),
+        )
 
     @property
     def scale(self) -> float:

@@ -41,9 +41,7 @@ class Polygon(Domain):
         )
         reserved = [f"hole{index}" for index in range(len(holes))]
         names = _edge_names(self.names, len(vertices), reserved)
-        object.__setattr__(self, "vertices", vertices)
-        object.__setattr__(self, "holes", holes)
-        object.__setattr__(self, "names", names)
+        checks.assign(self, vertices=vertices, holes=holes, names=names)
         import shapely
 
         if not self._shape.is_valid:

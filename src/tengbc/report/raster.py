@@ -127,7 +127,7 @@ def reference_raster(
     order = np.lexsort(tuple(reference.points.T)).reshape(counts[::-1])
     chosen = order[np.ix_(*reversed(kept))]
     points = reference.points[chosen.ravel()]
-    layout = _layout(*views(domain), "line" if domain.dim == 1 else "map")
+    layout = _layout(views(domain)[0], "line" if domain.dim == 1 else "map")
     if not domain.periodic:
         ends = [axis[indices] for axis, indices in zip(axes, kept, strict=True)]
         layout["lower"] = [float(end.min()) for end in ends]
