@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tengbc as tb
-from tengbc.figures.views import closed_rings
+from tengbc.report.drawing import closed_rings
 from tengbc.report.numbers import decoded
 from tengbc.report.pictures import picture_data
 from tengbc.report.raster import rasters

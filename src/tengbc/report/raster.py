@@ -10,10 +10,11 @@ import numpy as np
 from jaxtyping import Float
 from scipy.spatial import KDTree
 
-from tengbc.figures.views import View, closed_rings, views
+from tengbc.figures.views import View, views
 from tengbc.geometry.domain import Domain
 from tengbc.geometry.grids import axis_names, tensor
 from tengbc.problem import Problem
+from tengbc.report.drawing import closed_rings
 from tengbc.report.numbers import bytes_as_text
 from tengbc.storage.checksummed import plain
 
