@@ -107,7 +107,10 @@ class Problem:
             ("problem", self.name or "(no name)"),
             ("equation", f"∂ₜu = {self.equation.formula}    ({self.kind})"),
             ("domain", self.domain.describe()),
-            *((f"on {segment}", law.formula) for segment, law in self.conditions.items()),
+            *(
+                (f"on {segment}", condition.formula)
+                for segment, condition in self.conditions.items()
+            ),
             ("initial", f"u(x, 0) = {given}"),
             ("t_end", "not set" if self.t_end is None else f"{self.t_end:g}"),
             ("solution", self._solution_text()),
@@ -119,7 +122,7 @@ class Problem:
     @property
     def uses_normal(self) -> bool:
         """Whether ∂ₙ stands in the formula of a condition."""
-        return any("∂ₙ" in law.formula for law in self.conditions.values())
+        return any("∂ₙ" in condition.formula for condition in self.conditions.values())
 
     def explain(self) -> str:
         """The problem in words and formulas, as it was understood."""
@@ -172,8 +175,8 @@ def _as_conditions(
     return MappingProxyType({segment: _as_condition(conditions[segment]) for segment in segments})
 
 
-def _as_condition(law: AbstractCondition | Callable[..., Value]) -> AbstractCondition:
-    return law if isinstance(law, AbstractCondition) else Condition(law)
+def _as_condition(condition: AbstractCondition | Callable[..., Value]) -> AbstractCondition:
+    return condition if isinstance(condition, AbstractCondition) else Condition(condition)
 
 
 def _as_initial(initial: CoefficientLike) -> Coefficient:

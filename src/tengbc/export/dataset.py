@@ -92,7 +92,9 @@ def attributes(solution: Solution) -> dict[str, Any]:
         "title": problem.name or "solution",
         "source": "tengbc",
         "equation": f"∂ₜu = {problem.equation.formula}",
-        **{f"condition_{name}": law.formula for name, law in problem.conditions.items()},
+        **{
+            f"condition_{name}": condition.formula for name, condition in problem.conditions.items()
+        },
         "domain": repr(problem.domain),
         "outcome": str(solution.result),
         **({"relative_error_estimate": float(known.max())} if known.size else {}),

@@ -23,8 +23,8 @@ class Domain(abc.ABC):
     """A bounded domain Ω with a boundary of named segments.
 
     A domain of one's own gives its `segments` and `bounds`, tells by `_inside` which points belong
-    to it, and by `_faces` of what its boundary consists. All the rest follows; a formula
-    for its `measure`, a map `_spread` or a rule `_gauss` make it faster and more exact.
+    to it, and by `_faces` of what its boundary consists. All the rest follows; a formula for its
+    `measure`, a map `_spread` or an integration rule `_gauss` make it faster and more exact.
     """
 
     periodic: ClassVar[bool] = False
@@ -65,8 +65,8 @@ class Domain(abc.ABC):
     def _gauss(self, order: int) -> tuple[Float[Array, "n d"], Float[Array, " n"]]:
         """Nodes and positive weights of an integration rule.
 
-        By default Gauss's rule on the triangles of a mesh; from three dimensions on, which have
-        none, evenly spread points of equal weight.
+        By default Gauss's rule on the triangles of a mesh in the plane, and evenly spread points of
+        equal weight elsewhere.
         """
         if self.dim == 2:
             from tengbc.geometry.mesh import triangulate

@@ -20,6 +20,7 @@ from tengbc.storage.checksummed import plain
 MOST_STEPS = 800
 """Of a longer history every k-th step is drawn."""
 SURFACE_POINTS = 220
+"""Dots on each surface of a solid."""
 
 
 def report_data(
@@ -73,10 +74,10 @@ def problem_data(problem: Problem) -> dict[str, Any]:
         "conditions": [
             {
                 "segment": segment,
-                "formula": law.formula,
+                "formula": condition.formula,
                 "length": problem.domain.segment_measure(segment),
             }
-            for segment, law in problem.conditions.items()
+            for segment, condition in problem.conditions.items()
         ],
         "initial": texts["initial"],
         "solution": texts["solution"],

@@ -19,7 +19,7 @@ from tengbc.storage.checksummed import plain
 from tengbc.storage.codec import decode, encode
 from tengbc.types import Field, Point, Time, Value
 
-WITNESSES = 8
+COMPARED_POINTS = 8
 """Points at which initial values are compared, to know a benchmark problem again."""
 
 
@@ -103,14 +103,16 @@ class StoredProblem(Problem):
 def describe_problem(problem: Problem) -> dict[str, Any]:
     """Its domain and numbers, its formulas as text, and a few initial values to know it by."""
     stored = isinstance(problem, StoredProblem)
-    points = problem.domain.interior(WITNESSES).x
+    points = problem.domain.interior(COMPARED_POINTS).x
     return {
         "name": problem.name,
         "domain": encode(problem.domain),
         "t_end": plain(problem.t_end),
         "rtol": plain(problem.rtol),
         "equation": problem.equation.formula,
-        "conditions": {segment: law.formula for segment, law in problem.conditions.items()},
+        "conditions": {
+            segment: condition.formula for segment, condition in problem.conditions.items()
+        },
         "explanation": problem.explain(),
         "initial": [] if stored else plain(problem.initial(points)),
     }
