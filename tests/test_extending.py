@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import tengbc as tb
+from tengbc.export.vtk import cells
+from tengbc.figures.plot import pictures
 from tengbc.geometry import faces
 from tengbc.storage import codec
 
@@ -37,6 +39,21 @@ class Triangle(tb.Domain):
         }[segment]
         corner, end = self.size * np.array(corner), self.size * np.array(end)
         return (faces.flat(corner, (end - corner)[None], np.array(normal)),)
+
+
+@dataclass(frozen=True)
+class Planet(tb.Domain):
+    """A ball that no part of the package knows as one."""
+
+    ball = tb.Ball(2.0, (0.0, 1.0, 0.0))
+    segments = ball.segments
+    bounds = ball.bounds
+
+    def _inside(self, x, margin):
+        return self.ball._inside(x, margin)
+
+    def _faces(self, segment):
+        return self.ball._faces(segment)
 
 
 class Decay(tb.AbstractEquation):
@@ -87,6 +104,21 @@ def test_a_domain_needs_four_members():
     # ∫ x² y over the triangle is 2!·1!/5!·2⁵.
     integral = gauss.w @ (gauss.x[:, 0] ** 2 * gauss.x[:, 1])
     assert integral == pytest.approx(2 / 120 * 2**5, rel=1e-9)
+
+
+def test_a_solid_of_ones_own():
+    """Its volume, its points, and the cells that are drawn and exported."""
+    domain = Planet()
+    volume = domain.ball.measure
+    assert domain.measure == pytest.approx(volume, rel=1e-12)
+    gauss = domain.interior(rule="gauss", order=12)
+    assert gauss.w @ gauss.x[:, 1] ** 2 == pytest.approx(volume * (1 + 4 / 5), rel=1e-2)
+    points, corners = cells(domain, 16)
+    edges = points[corners[:, 1:]] - points[corners[:, :1]]
+    assert np.abs(np.linalg.det(edges)).sum() / 6 == pytest.approx(volume, rel=0.02)
+    assert domain.contains(points).all()
+    for picture in pictures(domain):
+        assert domain.contains(picture.x[np.unique(picture.triangles)]).all()
 
 
 def test_a_domain_that_contains_nothing_says_so():

@@ -5,6 +5,7 @@ import pytest
 
 from tengbc.errors import UsageError
 from tengbc.geometry import AnnularSector, Ball, Disk, Interval, PeriodicBox, Polygon, Rectangle
+from tengbc.geometry.points import outside_error
 
 
 def test_boundary_points_belong_up_to_the_tolerance(segment_of):
@@ -129,3 +130,11 @@ def test_equal_parameters_make_equal_domains():
     assert Disk(1, [0, 0]) == Disk() and hash(Disk(1, [0, 0])) == hash(Disk())
     triangle = [(0, 0), (1, 0), (0, 1)]
     assert Polygon([*triangle, triangle[0]]) == Polygon(np.array(triangle))
+
+
+def test_points_outside_in_a_sentence():
+    x = np.array([[0.0, 0.0], [0.25, -3.0], [5.0, 5.0]])
+    text = str(outside_error(x, Disk().contains(x)))
+    assert text == (
+        "2 of 3 points lie outside the domain, the first at (0.25, -3); leave them out."
+    )

@@ -48,21 +48,17 @@ def to_xarray(
     values = sampled(solution, points, moments)
     system = ("component",) if solution.problem.shape else ()
     dims = ("time", *(names if points.axes else ("point",)), *system)
-    length = {"units": "1"}
-    coordinates: dict[str, Any] = {
-        "time": ("time", moments, {"long_name": "time", "units": "1"}),
-        **{
-            name: (name, axis, {"long_name": name, **length})
-            for name, axis in zip(names, points.axes, strict=False)
-        },
-    }
-    if not points.axes:
-        for name, column in zip(names, points.x.T, strict=True):
-            coordinates[name] = ("point", column, {"long_name": name, **length})
+    coordinates: dict[str, Any] = {"time": ("time", moments, _about("time"))}
+    for name, column in zip(names, points.axes or points.x.T, strict=True):
+        coordinates[name] = (name if points.axes else "point", column, _about(name))
     if system:
         coordinates["component"] = np.arange(solution.problem.components)
-    about = {"long_name": "solution", "units": "1"}
-    return xarray.Dataset({"u": (dims, values, about)}, coordinates, attributes(solution))
+    fields = {"u": (dims, values, _about("solution"))}
+    return xarray.Dataset(fields, coordinates, attributes(solution))
+
+
+def _about(name: str) -> dict[str, str]:
+    return {"long_name": name, "units": "1"}
 
 
 def chosen_times(solution: Solution, times: Sequence[float] | Array | None) -> Float[Array, " k"]:
