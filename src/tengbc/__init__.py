@@ -3,49 +3,19 @@
 Names are imported when first used, so that the command line answers before JAX is loaded.
 """
 
+import ast
 import importlib
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the public names, for type checkers and, read as text, for `_homes`
     from tengbc import problems as problems
-    from tengbc.conditions import Condition as Condition
-    from tengbc.conditions import Dirichlet as Dirichlet
-    from tengbc.conditions import Neumann as Neumann
-    from tengbc.conditions import Robin as Robin
-    from tengbc.equations import AllenCahn as AllenCahn
-    from tengbc.equations import Burgers as Burgers
-    from tengbc.equations import Equation as Equation
-    from tengbc.equations import Heat as Heat
-    from tengbc.equations import Reaction as Reaction
-    from tengbc.equations import ReactionDiffusion as ReactionDiffusion
-    from tengbc.equations import Source as Source
-    from tengbc.equations import Transport as Transport
-    from tengbc.errors import CheckpointError as CheckpointError
-    from tengbc.errors import DivergedError as DivergedError
-    from tengbc.errors import NonFiniteError as NonFiniteError
-    from tengbc.errors import OutputError as OutputError
-    from tengbc.errors import OutsideError as OutsideError
-    from tengbc.errors import ProblemError as ProblemError
-    from tengbc.errors import TengbcError as TengbcError
-    from tengbc.errors import ToleranceError as ToleranceError
-    from tengbc.errors import UsageError as UsageError
-    from tengbc.fields import directional_derivative as directional_derivative
-    from tengbc.fields import divergence as divergence
-    from tengbc.fields import gradient as gradient
-    from tengbc.fields import laplacian as laplacian
-    from tengbc.fields import normal_derivative as normal_derivative
-    from tengbc.geometry import AnnularSector as AnnularSector
-    from tengbc.geometry import Annulus as Annulus
-    from tengbc.geometry import Ball as Ball
-    from tengbc.geometry import BoundaryPoints as BoundaryPoints
-    from tengbc.geometry import Box as Box
-    from tengbc.geometry import Disk as Disk
-    from tengbc.geometry import Domain as Domain
-    from tengbc.geometry import Interval as Interval
-    from tengbc.geometry import PeriodicBox as PeriodicBox
-    from tengbc.geometry import Points as Points
-    from tengbc.geometry import Polygon as Polygon
-    from tengbc.geometry import Rectangle as Rectangle
+    from tengbc.conditions import *
+    from tengbc.equations import *
+    from tengbc.errors import *
+    from tengbc.fields import *
+    from tengbc.geometry import *
     from tengbc.networks import Basis as Basis
     from tengbc.networks import Network as Network
     from tengbc.networks import mlp as mlp
@@ -54,77 +24,57 @@ if TYPE_CHECKING:
     from tengbc.outcome import Result as Result
     from tengbc.problem import Problem as Problem
     from tengbc.reference import Reference as Reference
-    from tengbc.report.write import write_report as write_report
+    from tengbc.report.run_report import write_report as write_report
+    from tengbc.schemes import add_scheme as add_scheme
     from tengbc.solution import Solution as Solution
+    from tengbc.solution.file import load as load
+    from tengbc.solver import add_strategy as add_strategy
+    from tengbc.solver import select_strategy as select_strategy
     from tengbc.solver import solve as solve
-    from tengbc.storage import load as load
+    from tengbc.storage.codec import register as register
 
-_HOMES = {
-    "conditions": ("Condition", "Dirichlet", "Neumann", "Robin"),
-    "equations": (
-        "AllenCahn",
-        "Burgers",
-        "Equation",
-        "Heat",
-        "Reaction",
-        "ReactionDiffusion",
-        "Source",
-        "Transport",
-    ),
-    "errors": (
-        "CheckpointError",
-        "DivergedError",
-        "NonFiniteError",
-        "OutputError",
-        "OutsideError",
-        "ProblemError",
-        "TengbcError",
-        "ToleranceError",
-        "UsageError",
-    ),
-    "fields": (
-        "directional_derivative",
-        "divergence",
-        "gradient",
-        "laplacian",
-        "normal_derivative",
-    ),
-    "geometry": (
-        "AnnularSector",
-        "Annulus",
-        "Ball",
-        "BoundaryPoints",
-        "Box",
-        "Disk",
-        "Domain",
-        "Interval",
-        "PeriodicBox",
-        "Points",
-        "Polygon",
-        "Rectangle",
-    ),
-    "networks": ("Basis", "Network", "mlp", "random_features"),
-    "problem": ("Problem",),
-    "reference": ("Reference",),
-    "report.write": ("write_report",),
-    "outcome": ("Outcome", "Result"),
-    "solution": ("Solution",),
-    "solver": ("select_strategy", "solve"),
-    "storage": ("load",),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-__all__ = [*_HOME_OF, "problems"]
+
+@cache
+def _homes() -> dict[str, str]:
+    """The module of every public name; nothing is imported to find out."""
+    (block,) = (node for node in _statements("tengbc") if isinstance(node, ast.If))
+    homes: dict[str, str] = {}
+    for line in block.body:
+        assert isinstance(line, ast.ImportFrom) and line.module
+        (name,) = (alias.name for alias in line.names)
+        names = _exports(line.module) if name == "*" else [name]
+        homes |= dict.fromkeys(names, line.module)
+    return homes
+
+
+def _exports(module: str) -> list[str]:
+    """The names that a module defines, or passes on by `import X as X`."""
+    names = []
+    for node in _statements(module):
+        if isinstance(node, ast.ImportFrom):
+            names += [alias.name for alias in node.names if alias.asname == alias.name]
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
+            names.append(node.name)
+    return names
+
+
+def _statements(module: str) -> list[ast.stmt]:
+    path = Path(__file__).parent.joinpath(*module.split(".")[1:])
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return ast.parse(file.read_text("utf-8")).body
 
 
 def __getattr__(name: str):
-    if name == "problems":
-        return importlib.import_module("tengbc.problems")
-    if name not in _HOME_OF:
+    if name == "__all__":
+        return sorted(_homes())
+    if name.startswith("__") or name not in _homes():
         raise AttributeError(f"tengbc has no {name!r}")
-    value = getattr(importlib.import_module(f"tengbc.{_HOME_OF[name]}"), name)
-    globals()[name] = value
+    home = _homes()[name]
+    inside = home == "tengbc"  # a subpackage
+    value = importlib.import_module(f"tengbc.{name}" if inside else home)
+    globals()[name] = value = value if inside else getattr(value, name)
     return value
 
 
 def __dir__():
-    return sorted(__all__)
+    return sorted(_homes())

@@ -95,23 +95,40 @@ class Problem:
             )
         return self._evaluate_exact(x, t)
 
-    def explain(self) -> str:
-        """The problem in words and formulas, as it was understood."""
-        kind = f"system of {self.components}" if self.components else "scalar field"
+    @property
+    def kind(self) -> str:
+        """A scalar field, or a system of m."""
+        return f"system of {self.components}" if self.components else "scalar field"
+
+    def described(self) -> list[tuple[str, str]]:
+        """(label, text) for each part of the problem, as it was understood."""
         given = self._initial.text("a function of x").removesuffix("(x)")
-        lines = [
+        items = [
             ("problem", self.name or "(no name)"),
-            ("equation", f"∂ₜu = {self.equation.formula}    ({kind})"),
+            ("equation", f"∂ₜu = {self.equation.formula}    ({self.kind})"),
             ("domain", self.domain.describe()),
-            *((f"on {segment}", law.formula) for segment, law in self.conditions.items()),
+            *(
+                (f"on {segment}", condition.formula)
+                for segment, condition in self.conditions.items()
+            ),
             ("initial", f"u(x, 0) = {given}"),
             ("t_end", "not set" if self.t_end is None else f"{self.t_end:g}"),
             ("solution", self._solution_text()),
         ]
-        if any("∂ₙ" in law.formula for law in self.conditions.values()):
-            lines.append(("", "∂ₙ is the derivative along the outward unit normal"))
-        width = max(len(label) for label, _ in lines)
-        return "\n".join(f"{label:<{width}}  {text}" for label, text in lines)
+        if self.uses_normal:
+            items.append(("", "∂ₙ is the derivative along the outward unit normal"))
+        return items
+
+    @property
+    def uses_normal(self) -> bool:
+        """Whether ∂ₙ stands in the formula of a condition."""
+        return any("∂ₙ" in condition.formula for condition in self.conditions.values())
+
+    def explain(self) -> str:
+        """The problem in words and formulas, as it was understood."""
+        items = self.described()
+        width = max(len(label) for label, _ in items)
+        return "\n".join(f"{label:<{width}}  {text}" for label, text in items)
 
     def _solution_text(self) -> str:
         if self.exact_function is not None:
@@ -158,8 +175,8 @@ def _as_conditions(
     return MappingProxyType({segment: _as_condition(conditions[segment]) for segment in segments})
 
 
-def _as_condition(law: AbstractCondition | Callable[..., Value]) -> AbstractCondition:
-    return law if isinstance(law, AbstractCondition) else Condition(law)
+def _as_condition(condition: AbstractCondition | Callable[..., Value]) -> AbstractCondition:
+    return condition if isinstance(condition, AbstractCondition) else Condition(condition)
 
 
 def _as_initial(initial: CoefficientLike) -> Coefficient:

@@ -13,9 +13,9 @@ from tengbc.equations import (
     Reaction,
     ReactionDiffusion,
     Source,
-    Sum,
     Transport,
 )
+from tengbc.equations.base import Sum
 from tengbc.errors import UsageError
 from tengbc.fields import laplacian
 

@@ -10,8 +10,8 @@ import xarray
 
 import tengbc as tb
 from tengbc.errors import OutputError, OutsideError, UsageError
-from tengbc.export.cells import cells
-from tengbc.export.tables import read_points
+from tengbc.export.files import read_points
+from tengbc.export.vtk import cells
 from tests.given import given, monomials
 
 TIMES = [0.0, 1 / 3, 1.0]

@@ -8,7 +8,7 @@ from tengbc.errors import CheckpointError
 from tengbc.journal import Snapshot
 from tengbc.runs import directory
 from tengbc.runs.checkpoints import Checkpoint, Checkpoints, read
-from tengbc.storage.sealed import seal
+from tengbc.storage.checksummed import pack
 from tests.faults.cases import FAST, chosen, fingerprint
 from tests.faults.test_kill_in_process import Killed, killer
 
@@ -53,8 +53,8 @@ def test_five_hundred_truncations(tmp_path, data):
 @pytest.mark.parametrize(
     "content", [{}, {"stages": 3, "about": {}}, {"stages": [["march"]], "about": {}}]
 )
-def test_sealed_but_something_else(tmp_path, content):
-    refused(tmp_path / "file", seal("tengbc checkpoint 1", content, {}))
+def test_a_right_digest_but_something_else(tmp_path, content):
+    refused(tmp_path / "file", pack("tengbc checkpoint 1", content, {}))
 
 
 def interrupted(path, workshop, monkeypatch):

@@ -60,7 +60,7 @@ def test_the_picture_ends_where_the_domain_ends(domain):
     points = np.random.default_rng(0).uniform(lower - 0.05, upper + 0.05, (4000, 2))
     places = axes.transData.transform(points).astype(int)
     coloured = (pixels[places[:, 1], places[:, 0]] < 250).any(axis=1)
-    size = 2 / 100 * domain.radius
+    size = 2 / 100 * domain.scale
     near = domain._inside(points, size) & ~domain._inside(points, -size)
     np.testing.assert_array_equal(coloured[~near], domain.contains(points)[~near])
 

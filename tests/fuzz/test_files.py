@@ -17,7 +17,7 @@ from tengbc.runs.checkpoints import Checkpoint, read
 from tengbc.runs.config import config, read_config, to_toml
 from tengbc.runs.directory import RunDirectory, explain, outcome_of
 from tengbc.runs.verify import verify
-from tengbc.storage.sealed import seal
+from tengbc.storage.checksummed import pack
 from tests.fuzz.allowed import allowed
 
 GOOD = Checkpoint(
@@ -105,10 +105,10 @@ json_values = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["stages", "about", "other"]), json_values, max_size=3))
-def test_sealed_with_any_content(place, content):
-    """The seal is right, so what is inside must be looked at too."""
-    (place / "sealed").write_bytes(seal("tengbc checkpoint 1", content, {"0/a": np.zeros(2)}))
-    allowed(read, place / "sealed")
+def test_any_content_with_a_right_digest(place, content):
+    """The digest is right, so what is inside must be looked at too."""
+    (place / "packed").write_bytes(pack("tengbc checkpoint 1", content, {"0/a": np.zeros(2)}))
+    allowed(read, place / "packed")
 
 
 files = st.sampled_from(
@@ -176,7 +176,7 @@ def test_nothing_in_the_package_can_run_a_file():
     assert found == {"cli/arguments.py": "runpy.run"}
 
 
-def test_objects_cannot_be_sealed():
+def test_objects_cannot_be_packed():
     """So none can come out."""
     with pytest.raises(safetensors.SafetensorError):
-        seal("x", {}, {"a": np.array([{}], dtype=object)})
+        pack("x", {}, {"a": np.array([{}], dtype=object)})

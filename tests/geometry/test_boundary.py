@@ -16,10 +16,10 @@ def test_weights_normals_and_place(segment_of, arguments):
     assert points.segment == segment
     assert points.x.shape == points.normal.shape == (len(points), domain.dim)
     assert (points.w > 0).all()
-    assert points.w.sum() == pytest.approx(domain.length(segment), rel=1e-12)
+    assert points.w.sum() == pytest.approx(domain.segment_measure(segment), rel=1e-12)
     assert np.linalg.norm(points.normal, axis=1) == pytest.approx(1, abs=1e-14)
     assert domain.contains(points.x).all()
-    step = 1e-7 * domain.radius * points.normal
+    step = 1e-7 * domain.scale * points.normal
     assert not domain.contains(points.x + step).any()
     assert domain.contains(points.x - step).all()
 
@@ -67,15 +67,15 @@ def test_names_and_places_of_box_faces():
         points = box.boundary(segment, 20)
         assert (points.x[:, axis] == side * (axis + 1)).all()
         assert (points.normal == (2 * side - 1) * np.eye(4)[axis]).all()
-        assert box.length(segment) == pytest.approx(24 / (axis + 1))
+        assert box.segment_measure(segment) == pytest.approx(24 / (axis + 1))
 
 
 def test_known_lengths():
     sector = AnnularSector(0.5, 2, 0, 1)
-    lengths = [sector.length(segment) for segment in ("inner", "outer", "start", "end")]
+    lengths = [sector.segment_measure(segment) for segment in ("inner", "outer", "start", "end")]
     assert lengths == pytest.approx([0.5, 2, 1.5, 1.5])
-    assert Disk(3).length("circle") == pytest.approx(6 * np.pi)
-    assert Ball(3).length("sphere") == pytest.approx(36 * np.pi)
+    assert Disk(3).segment_measure("circle") == pytest.approx(6 * np.pi)
+    assert Ball(3).segment_measure("sphere") == pytest.approx(36 * np.pi)
 
 
 def test_equispaced_by_arc_length():

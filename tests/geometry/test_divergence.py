@@ -11,7 +11,7 @@ from tengbc.geometry import AnnularSector, Ball, Box, Disk, Polygon
 def flow(domain):
     """A smooth field Fᵢ = exp(bᵢ·x)·sin(aᵢ·x + i) in scaled coordinates, and its divergence."""
     generator = np.random.default_rng(7)
-    a, b = generator.uniform(-1, 1, (2, domain.dim, domain.dim)) / domain.radius
+    a, b = generator.uniform(-1, 1, (2, domain.dim, domain.dim)) / domain.scale
     phase, origin = np.arange(domain.dim), np.mean(domain.bounds, axis=0)
 
     def field(x):
@@ -65,7 +65,7 @@ def test_gauss_is_exact_for_polynomials_of_its_order(bounded, order):
     last = min(1, domain.dim - 1)
 
     def integrals(points):
-        z = (points.x - origin) / domain.radius
+        z = (points.x - origin) / domain.scale
         return [
             np.sum(points.w * z[:, 0] ** (order - power) * z[:, last] ** power)
             for power in range(order + 1)
@@ -73,7 +73,7 @@ def test_gauss_is_exact_for_polynomials_of_its_order(bounded, order):
 
     coarse = integrals(domain.interior(rule="gauss", order=order))
     fine = integrals(domain.interior(rule="gauss", order=order + 15))
-    coordinates = np.abs(domain.bounds).max() / domain.radius  # rounded relative to their size
+    coordinates = np.abs(domain.bounds).max() / domain.scale  # rounded relative to their size
     assert coarse == pytest.approx(fine, abs=1e-13 * domain.measure * max(1, coordinates))
 
 

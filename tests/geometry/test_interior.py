@@ -14,7 +14,7 @@ SAMPLED = ["uniform", "low-discrepancy", "random"]
 
 def depth_inside(domain, x):
     """Whether points lie a little deeper inside than the closed domain asks for."""
-    return domain._inside(x, -1e-13 * domain.radius)
+    return domain._inside(x, -1e-13 * domain.scale)
 
 
 @pytest.mark.parametrize("rule", SAMPLED)
@@ -69,7 +69,7 @@ def test_a_seed_repeats_and_another_seed_differs(domain, rule):
     plain = domain.interior(50, rule=rule).x
     assert np.array_equal(first, again)
     for shifted in (other, plain):
-        assert np.linalg.norm(first - shifted, axis=1).min() > 1e-6 * domain.radius
+        assert np.linalg.norm(first - shifted, axis=1).min() > 1e-6 * domain.scale
 
 
 @pytest.mark.parametrize("seed", [0, 5])
@@ -109,7 +109,7 @@ def test_sampling_is_unbiased(domain, rule):
         accurate = Box(domain.lower, domain.upper).interior(rule="gauss", order=8)
     for power in (1, 2):
         moments = [
-            np.sum(p.w[:, None] * ((p.x - domain.bounds[0]) / domain.radius) ** power, axis=0)
+            np.sum(p.w[:, None] * ((p.x - domain.bounds[0]) / domain.scale) ** power, axis=0)
             for p in (accurate, sampled)
         ]
         assert moments[1] == pytest.approx(moments[0], abs=0.02 * domain.measure)

@@ -5,13 +5,14 @@ import pytest
 
 from tengbc.errors import UsageError
 from tengbc.geometry import AnnularSector, Ball, Disk, Interval, PeriodicBox, Polygon, Rectangle
+from tengbc.geometry.points import outside_error
 
 
 def test_boundary_points_belong_up_to_the_tolerance(segment_of):
     domain, segment = segment_of
     points = domain.boundary(segment, 40)
     far = np.abs(domain.bounds).max() > 100  # there the coordinates themselves are coarser
-    near = 1e-13 * domain.radius * points.normal
+    near = 1e-13 * domain.scale * points.normal
     assert domain.contains(points.x + near).all()
     assert domain.contains(points.x - near).all()
     assert far or not domain.contains(points.x + 1e3 * near).any()
@@ -25,7 +26,7 @@ def test_nan_and_infinity_never_belong(domain):
 
 
 def test_far_points_belong_only_to_a_periodic_box(domain):
-    x = np.array([domain.bounds[1] + 10 * domain.radius, domain.bounds[0] - domain.radius])
+    x = np.array([domain.bounds[1] + 10 * domain.scale, domain.bounds[0] - domain.scale])
     assert (domain.contains(x) == domain.periodic).all()
 
 
@@ -60,7 +61,7 @@ def test_bounds_are_tight(domain):
         return
     outline = np.concatenate([domain.boundary(s, 4000).x for s in domain.segments])
     assert (outline >= lower - 1e-9).all() and (outline <= upper + 1e-9).all()
-    slack = 2e-2 * domain.radius if domain.dim < 4 else 0.2
+    slack = 2e-2 * domain.scale if domain.dim < 4 else 0.2
     assert outline.min(axis=0) == pytest.approx(lower, abs=slack)
     assert outline.max(axis=0) == pytest.approx(upper, abs=slack)
 
@@ -100,7 +101,7 @@ def test_outlines_run_along_the_boundary(domain):
     for segment in domain.segments:
         steps = [np.linalg.norm(np.diff(x, axis=0), axis=1) for s, x in lines if s == segment]
         total = sum(step.sum() for step in steps)
-        assert total == pytest.approx(domain.length(segment), rel=1e-4)
+        assert total == pytest.approx(domain.segment_measure(segment), rel=1e-4)
     assert all(domain.contains(line, tolerance=1e-10).all() for _, line in lines)
 
 
@@ -121,11 +122,19 @@ def test_known_measures_and_sizes():
     assert Disk(2).measure == pytest.approx(4 * np.pi)
     assert Ball(2).measure == pytest.approx(32 / 3 * np.pi)
     assert AnnularSector(1, 3, 0, 0.5).measure == pytest.approx(2)
-    assert Disk(2).radius == 2
-    assert Rectangle((0, 0), (3, 4)).radius == 2.5
+    assert Disk(2).scale == 2
+    assert Rectangle((0, 0), (3, 4)).scale == 2.5
 
 
 def test_equal_parameters_make_equal_domains():
     assert Disk(1, [0, 0]) == Disk() and hash(Disk(1, [0, 0])) == hash(Disk())
     triangle = [(0, 0), (1, 0), (0, 1)]
     assert Polygon([*triangle, triangle[0]]) == Polygon(np.array(triangle))
+
+
+def test_points_outside_in_a_sentence():
+    x = np.array([[0.0, 0.0], [0.25, -3.0], [5.0, 5.0]])
+    text = str(outside_error(x, Disk().contains(x)))
+    assert text == (
+        "2 of 3 points lie outside the domain, the first at (0.25, -3); leave them out."
+    )

@@ -46,7 +46,7 @@ def test_triangles_fill_the_domain(name):
     assert counts.max() == 2
     if domain.segments:  # an edge of one triangle only joins two points of the boundary
         rim = points[np.unique(single[counts == 1])]
-        assert not domain._inside(rim, -1e-9 * domain.radius).any()
+        assert not domain._inside(rim, -1e-9 * domain.scale).any()
 
 
 def test_only_the_plane():

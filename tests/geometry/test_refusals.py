@@ -103,7 +103,7 @@ WRONG = {
         lambda d: AnnularSector(1, 2, 0, 1).boundary("top", 9),
         "choose one of 'inner', 'outer', 'start', 'end'",
     ),
-    "length unknown": (lambda d: d.length("rim"), "choose one of 'circle'"),
+    "length unknown": (lambda d: d.segment_measure("rim"), "choose one of 'circle'"),
     "segment of periodic": (lambda d: PeriodicBox([0], [1]).boundary("left"), "no boundary"),
     "boundary no count": (lambda d: d.boundary("circle"), "needs a number of points"),
     "boundary zero": (lambda d: d.boundary("circle", 0), "n must be a whole number"),

@@ -57,7 +57,7 @@ def test_every_ridge_passes_through_the_domain():
     heights = inside @ layer.weight.T + layer.bias
     assert np.all((heights.min(axis=0) < 0) & (heights.max(axis=0) > 0))
     # In units of the domain's half-diagonal the slopes are of size one: neither flat nor steep.
-    slopes = np.linalg.norm(layer.weight, axis=1) * domain.radius
+    slopes = np.linalg.norm(layer.weight, axis=1) * domain.scale
     assert 1.5 < np.sqrt(np.mean(slopes**2)) < 2.8
 
 

@@ -86,7 +86,9 @@ def test_the_squares_of_the_scales_are_the_measures(case):
     for points, g in zip(rows.boundary, rows.boundary_residual(theta, T), strict=True):
         on_segment = np.sum(rows.scale[place : place + g.size] ** 2)
         conditions = g.size // len(points)
-        assert on_segment == pytest.approx(domain.length(points.segment) * conditions, rel=1e-12)
+        assert on_segment == pytest.approx(
+            domain.segment_measure(points.segment) * conditions, rel=1e-12
+        )
         place += g.size
     assert place == rows.rows == len(rows.scale)
     one = np.ones((len(rows.interior), rows.components))

@@ -74,9 +74,7 @@ def expected_scale(space):
     parts = [np.repeat(np.sqrt(rows.interior.w), rows.components)]
     blocks = np.split(space.boundary_matrix, space._segment_ends)
     for points, block in zip(rows.boundary, blocks, strict=True):
-        weight = np.sqrt(
-            np.repeat(points.w, len(block) // len(points)) * rows.problem.domain.radius
-        )
+        weight = np.sqrt(np.repeat(points.w, len(block) // len(points)) * rows.problem.domain.scale)
         parts.append(linear.BOUNDARY_WEIGHT * weight * size(space.phi) / size(block))
     return np.concatenate(parts)
 

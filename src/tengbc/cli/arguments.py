@@ -103,7 +103,7 @@ def solution_file(place: Path) -> Path:
 
 def load_solution(file: Path) -> Solution:
     """The solution of that file."""
-    from tengbc.storage import load
+    from tengbc.solution.file import load
 
     return load(file)
 

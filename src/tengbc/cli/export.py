@@ -9,7 +9,7 @@ import typer
 
 from tengbc.cli.arguments import SolutionPath, load_solution, numbers, solution_file
 from tengbc.errors import UsageError
-from tengbc.export.formats import FORMATS
+from tengbc.export import FORMATS
 
 
 def export(
@@ -36,8 +36,8 @@ def export(
     file = solution_file(directory)
     chosen = None if times is None else numbers(times, "times")
     target = out or file.with_suffix(FORMATS[to])
-    from tengbc.export.tables import read_points
-    from tengbc.export.write import export as write
+    from tengbc.export.files import export as write
+    from tengbc.export.files import read_points
 
     solution = load_solution(file)
     where = grid if points is None else read_points(points, solution.problem.domain.dim)

@@ -19,7 +19,7 @@ def report(
 ) -> None:
     """Write the report of one run again, or a comparison of several runs, side by side."""
     from tengbc.report.comparison import write_comparison
-    from tengbc.report.remake import remake
+    from tengbc.report.from_directory import remake
 
     if len(directories) == 1:
         path = remake(directories[0], out)

@@ -1,12 +1,13 @@
-"""What a boundary condition is."""
+"""What a boundary condition is, and one from a function of one's own."""
 
 from __future__ import annotations
 
 import abc
+from collections.abc import Callable
 
 import equinox as eqx
 
-from tengbc.coefficient import Coefficient
+from tengbc.coefficient import Coefficient, check_arguments, real
 from tengbc.types import Field, Point, Time, Value
 
 
@@ -35,3 +36,24 @@ class AbstractCondition(eqx.Module):
     def prescribes_value(self) -> bool:
         """Whether only u itself enters, not its slope."""
         return self.coefficients is not None and self.coefficients[1].equals(0)
+
+
+class Condition(AbstractCondition):
+    """g(u, x, n, t) = 0 from one function, linear in u or not, scalar or vector.
+
+    Radiation, for one: `lambda u, x, normal, t: normal_derivative(u)(x, normal) + u(x) ** 4`.
+    """
+
+    function: Callable[[Field, Point, Point, Time], Value]
+
+    def __init__(self, residual: Callable[[Field, Point, Point, Time], Value]):
+        check_arguments(residual, "the condition's residual", "u, x, normal, t")
+        self.function = residual
+
+    def residual(self, u: Field, x: Point, normal: Point, t: Time) -> Value:
+        return real(self.function(u, x, normal, t))
+
+    @property
+    def formula(self) -> str:
+        name = getattr(self.function, "__name__", "<lambda>")
+        return f"{'g' if name == '<lambda>' else name}(u, x, n, t) = 0"

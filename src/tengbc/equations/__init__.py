@@ -2,9 +2,8 @@
 
 from tengbc.equations.allen_cahn import AllenCahn as AllenCahn
 from tengbc.equations.base import AbstractEquation as AbstractEquation
-from tengbc.equations.base import Sum as Sum
+from tengbc.equations.base import Equation as Equation
 from tengbc.equations.burgers import Burgers as Burgers
-from tengbc.equations.equation import Equation as Equation
 from tengbc.equations.heat import Heat as Heat
 from tengbc.equations.reaction_diffusion import Reaction as Reaction
 from tengbc.equations.reaction_diffusion import ReactionDiffusion as ReactionDiffusion

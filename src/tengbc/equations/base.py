@@ -1,10 +1,11 @@
-"""What an equation is, and how equations add up."""
+"""What an equation is, how equations add up, and one from a function of one's own."""
 
 import abc
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import equinox as eqx
 
+from tengbc.coefficient import check_arguments, real
 from tengbc.types import Field, Point, Time, Value
 
 
@@ -48,6 +49,24 @@ class Sum(AbstractEquation):
     @property
     def terms(self) -> tuple[AbstractEquation, ...]:
         return tuple(term for part in self.parts for term in part.terms)
+
+
+class Equation(AbstractEquation):
+    """∂ₜu = f(u, x, t) from one function, such as `lambda u, x, t: laplacian(u)(x) - u(x) ** 3`."""
+
+    function: Callable[[Field, Point, Time], Value]
+
+    def __init__(self, function: Callable[[Field, Point, Time], Value]):
+        check_arguments(function, "the equation's function", "u, x, t")
+        self.function = function
+
+    def rhs(self, u: Field, x: Point, t: Time) -> Value:
+        return real(self.function(u, x, t))
+
+    @property
+    def formula(self) -> str:
+        name = getattr(self.function, "__name__", "<lambda>")
+        return f"{'f' if name == '<lambda>' else name}(u, x, t)"
 
 
 def join_terms(formulas: Iterable[str]) -> str:

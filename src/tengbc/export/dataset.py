@@ -1,21 +1,41 @@
-"""A solution as an xarray Dataset, with names, units and what is known about it."""
+"""A solution at points or on a grid, and as an xarray Dataset with names, units and facts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from jaxtyping import Float
 
-from tengbc.export.places import Places, Where, axis_names, places
+from tengbc.errors import UsageError
+from tengbc.geometry import Domain, grids
+from tengbc.geometry.grids import axis_names
 from tengbc.optional import extra
+from tengbc.pointwise import as_points
 
 if TYPE_CHECKING:
     from tengbc.solution import Solution
 
 Array = np.ndarray
 MOST_TIMES = 200
+PER_AXIS = {1: 1001, 2: 101, 3: 41}
+Where: TypeAlias = int | Sequence | np.ndarray | None
+"""Points per axis of a grid; one array per axis of a grid; an array (n, d) of points."""
+
+
+@dataclass(frozen=True, eq=False)
+class SamplePoints:
+    """The points `x`, and the axes of the grid they form, if they form one."""
+
+    x: Float[Array, "n d"]
+    axes: tuple[Float[Array, " m"], ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How values at the points are laid out."""
+        return tuple(len(axis) for axis in self.axes) or (len(self.x),)
 
 
 def to_xarray(
@@ -23,26 +43,22 @@ def to_xarray(
 ) -> Any:
     """u(time, x, y, …) on a grid, NaN outside the domain, or u(time, point) at points."""
     xarray = extra("xarray", "An xarray Dataset", "export")
-    sites, moments = places(solution.problem.domain, where), chosen_times(solution, times)
-    names = axis_names(sites.x.shape[1])
-    values = sampled(solution, sites, moments)
+    points, moments = sample_points(solution.problem.domain, where), chosen_times(solution, times)
+    names = axis_names(points.x.shape[1])
+    values = sampled(solution, points, moments)
     system = ("component",) if solution.problem.shape else ()
-    dims = ("time", *(names if sites.axes else ("point",)), *system)
-    length = {"units": "1"}
-    coordinates: dict[str, Any] = {
-        "time": ("time", moments, {"long_name": "time", "units": "1"}),
-        **{
-            name: (name, axis, {"long_name": name, **length})
-            for name, axis in zip(names, sites.axes, strict=False)
-        },
-    }
-    if not sites.axes:
-        for name, column in zip(names, sites.x.T, strict=True):
-            coordinates[name] = ("point", column, {"long_name": name, **length})
+    dims = ("time", *(names if points.axes else ("point",)), *system)
+    coordinates: dict[str, Any] = {"time": ("time", moments, _about("time"))}
+    for name, column in zip(names, points.axes or points.x.T, strict=True):
+        coordinates[name] = (name if points.axes else "point", column, _about(name))
     if system:
         coordinates["component"] = np.arange(solution.problem.components)
-    about = {"long_name": "solution", "units": "1"}
-    return xarray.Dataset({"u": (dims, values, about)}, coordinates, attributes(solution))
+    fields = {"u": (dims, values, _about("solution"))}
+    return xarray.Dataset(fields, coordinates, attributes(solution))
+
+
+def _about(name: str) -> dict[str, str]:
+    return {"long_name": name, "units": "1"}
 
 
 def chosen_times(solution: Solution, times: Sequence[float] | Array | None) -> Float[Array, " k"]:
@@ -54,12 +70,14 @@ def chosen_times(solution: Solution, times: Sequence[float] | Array | None) -> F
     return np.linspace(solution.times[0], solution.times[-1], 101)
 
 
-def sampled(solution: Solution, sites: Places, times: Float[Array, " k"]) -> Float[Array, "k ..."]:
+def sampled(
+    solution: Solution, points: SamplePoints, times: Float[Array, " k"]
+) -> Float[Array, "k ..."]:
     """The very numbers solution(x, t) gives; outside the domain NaN on a grid, else an error."""
-    outside = "nan" if sites.axes else "raise"
+    outside = "nan" if points.axes else "raise"
     # One time after the other: a product of other sizes could round its last bits otherwise.
-    values = np.stack([solution(sites.x, float(t), outside=outside) for t in times])
-    return values.reshape(len(times), *sites.shape, *solution.problem.shape)
+    values = np.stack([solution(points.x, float(t), outside=outside) for t in times])
+    return values.reshape(len(times), *points.shape, *solution.problem.shape)
 
 
 def attributes(solution: Solution) -> dict[str, Any]:
@@ -70,9 +88,42 @@ def attributes(solution: Solution) -> dict[str, Any]:
         "title": problem.name or "solution",
         "source": "tengbc",
         "equation": f"∂ₜu = {problem.equation.formula}",
-        **{f"condition_{name}": law.formula for name, law in problem.conditions.items()},
+        **{
+            f"condition_{name}": condition.formula for name, condition in problem.conditions.items()
+        },
         "domain": repr(problem.domain),
         "outcome": str(solution.result),
         **({"relative_error_estimate": float(known.max())} if known.size else {}),
         **{f"run_{name}": value for name, value in facts.items()},
     }
+
+
+def sample_points(domain: Domain, where: Where = None) -> SamplePoints:
+    """The grid or the points that a user asked for; by default a grid over the bounding box."""
+    if where is None:
+        where = PER_AXIS.get(domain.dim, 11)
+    if isinstance(where, int | np.integer):
+        if isinstance(where, bool) or where < 2:
+            raise UsageError(f"A grid needs two or more points per axis, not {where}.")
+        return _grid([np.linspace(a, b, int(where)) for a, b in zip(*domain.bounds, strict=True)])
+    if isinstance(where, np.ndarray) and where.ndim == 2:
+        return SamplePoints(as_points(where, domain.dim))
+    try:
+        axes = [np.asarray(axis, dtype=float) for axis in where]
+    except (TypeError, ValueError):
+        axes = []
+    if len(axes) == domain.dim and all(map(_is_axis, axes)):
+        return _grid(axes)
+    raise UsageError(
+        f"Where to evaluate must be a number of points per axis, {domain.dim} arrays with the "
+        f"increasing values on each axis, or an array of points of shape (n, {domain.dim})."
+    )
+
+
+def _is_axis(values: Array) -> bool:
+    """Whether values stand in order: a list of pairs is meant as points, and seldom passes."""
+    return values.ndim == 1 and len(values) > 0 and bool((np.diff(values) > 0).all())
+
+
+def _grid(axes: list[Array]) -> SamplePoints:
+    return SamplePoints(grids.tensor(axes), tuple(axes))

@@ -1,16 +1,21 @@
-"""Pictures of a solution, or of its error, at one time or several."""
+"""Pictures of a solution or of its error: at one time, at several, or in motion."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
-from tengbc.errors import UsageError
-from tengbc.figures.views import SUBSCRIPTS, View, views
-from tengbc.optional import pyplot
+from tengbc.errors import OutputError, UsageError
+from tengbc.figures.views import View, indexed, views
+from tengbc.geometry import Domain, Rectangle, checks
+from tengbc.geometry.mesh import triangulate
+from tengbc.optional import extra, pyplot
 from tengbc.pointwise import as_time
 
 if TYPE_CHECKING:
@@ -23,6 +28,65 @@ LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000
 """Okabe and Ito's colours, for the same reason."""
 
 
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """Points `x` of a view, triangles between them, and the lines at its edge."""
+
+    view: View
+    x: Float[Array, "n d"]
+    triangles: Int[Array, "t 3"] | None = None
+    outline: Sequence[Float[Array, "k 2"]] = ()
+
+    @property
+    def shown(self) -> Float[Array, "n s"]:
+        """The coordinates in the picture."""
+        return self.x[:, self.view.axes]
+
+    @property
+    def title(self) -> str:
+        """Where a slice lies."""
+        return ", ".join(f"{indexed('x', axis)} = {at:.3g}" for axis, at in self.view.fixed)
+
+    def label(self, axes: Any) -> None:
+        """Names at the axes, and equal scales in the plane."""
+        first, *second = self.view.axes
+        axes.set_xlabel(indexed("x", first))
+        if second:
+            axes.set_ylabel(indexed("x", second[0]))
+            axes.set_aspect("equal")
+            for spine in axes.spines.values():
+                spine.set_visible(False)
+            for line in self.outline:
+                axes.plot(*line.T, color="#333333", linewidth=0.8, zorder=3)
+
+
+def pictures(domain: Domain) -> list[Picture]:
+    """One picture in one and two dimensions, the three middle slices in three."""
+    if domain.dim > 3:
+        raise UsageError(
+            f"A domain of dimension {domain.dim} cannot be drawn; "
+            f"evaluate the solution on a line or a plane of your choice."
+        )
+    if domain.dim == 1:
+        (line,) = views(domain)
+        return [Picture(line, domain.evaluation_grid(1001))]
+    return [_filled(view) for view in views(domain)]
+
+
+def _filled(view: View) -> Picture:
+    domain = view.domain
+    section = domain if domain.dim == 2 else domain.middle_slice(view.axes)
+    plane = section or Rectangle(*(corner.tolist() for corner in view.bounds))
+    points, triangles = triangulate(plane, across=90)
+    outline = [line for _, line in plane.outline(400)] if plane.segments else []
+    x = view.place(points)
+    if section is None:  # the box around it, less what lies outside
+        inside = domain.contains(x)
+        triangles = triangles[inside[triangles].all(axis=1)]
+        outline = outline if inside.all() else []
+    return Picture(view, x, triangles, outline)
+
+
 def plot(
     solution: Solution,
     t: float | Sequence[float] | None = None,
@@ -32,7 +96,7 @@ def plot(
 ) -> Any:
     """u at time t, or at several times side by side; Axes come back, one or an array of them."""
     times = _times(solution, t)
-    looks = views(solution.problem.domain)
+    looks = pictures(solution.problem.domain)
     values = [_components(solution, solution.at_times(look.x, times), component) for look in looks]
     return _draw(solution, times, looks, values, component, ax, "u", VALUES)
 
@@ -52,13 +116,79 @@ def plot_error(
             f"solution is known; solution.error_estimate says how large it is."
         )
     times = _times(solution, t)
-    looks = views(problem.domain)
+    looks = pictures(problem.domain)
     values = []
     for look in looks:
         exact = np.stack([problem.exact(look.x, time) for time in times])
         error = solution.at_times(look.x, times) - exact
         values.append(_components(solution, error, component))
     return _draw(solution, times, looks, values, component, ax, "u − exact", SIGNED)
+
+
+def animate(
+    solution: Solution,
+    path: str | os.PathLike[str],
+    *,
+    frames: int = 60,
+    fps: int = 20,
+    component: int = 0,
+    dpi: int = 100,
+) -> Any:
+    """Write u from 0 to the end as .gif, or as .mp4 where ffmpeg exists; the animation comes back.
+
+    The scale stays the same in all frames, which are equally far apart in time.
+    """
+    target = Path(path)
+    frames, fps, dpi = (
+        checks.whole(value, name, least, 100_000)
+        for value, name, least in ((frames, "frames", 1), (fps, "fps", 1), (dpi, "dpi", 10))
+    )
+    writer = _writer(target, fps)
+    times = np.linspace(0.0, solution.times[-1], max(2, frames))
+    look = pictures(solution.problem.domain)[0]
+    values = _components(solution, solution.at_times(look.x, times), component)[:, :, 0]
+    low, high = limits([values], VALUES)
+    figure, axes = pyplot().subplots(layout="constrained", dpi=dpi)
+    if look.triangles is None:
+        (line,) = axes.plot(look.shown[:, 0], values[0], color="#0072B2")
+        margin = 0.05 * (high - low)
+        axes.set_ylim(low - margin, high + margin)
+        axes.set_ylabel("u")
+        look.label(axes)
+        update = lambda frame: line.set_ydata(values[frame])
+    else:
+        picture = fill(axes, look, values[0], low, high, VALUES)
+        figure.colorbar(picture, ax=axes, label="u", shrink=0.85)
+        update = lambda frame: picture.set_array(values[frame])
+    title = axes.set_title("")
+
+    def draw(frame: int) -> None:
+        update(frame)
+        title.set_text(f"t = {times[frame]:.3f}")
+
+    library = extra("matplotlib.animation", "An animation", "plot")
+    film = library.FuncAnimation(figure, draw, frames=len(times), interval=1000 / fps)
+    try:
+        film.save(target, writer=writer)
+    except OSError as error:
+        raise OutputError(
+            f"{target} cannot be written ({error.strerror or error}); choose another place."
+        ) from None
+    finally:
+        pyplot().close(figure)
+    return film
+
+
+def _writer(target: Path, fps: int) -> Any:
+    library = extra("matplotlib.animation", "An animation", "plot")
+    if target.suffix == ".gif":
+        return library.PillowWriter(fps=fps)
+    if target.suffix == ".mp4" and library.FFMpegWriter.isAvailable():
+        return library.FFMpegWriter(fps=fps)
+    reason = (
+        "ffmpeg is not installed" if target.suffix == ".mp4" else "only .gif and .mp4 are known"
+    )
+    raise UsageError(f"{target.name} cannot be made, because {reason}; choose a name in .gif.")
 
 
 def _times(solution: Solution, t: float | Sequence[float] | None) -> list[float]:
@@ -85,7 +215,7 @@ def _components(
 def _draw(
     solution: Solution,
     times: list[float],
-    looks: list[View],
+    looks: list[Picture],
     values: list[Float[Array, "k n c"]],
     component: int | None,
     ax: Any,
@@ -94,9 +224,7 @@ def _draw(
 ) -> Any:
     count = values[0].shape[2]
     chosen = range(count) if component is None else [component]
-    names = [
-        f"{symbol}" if not solution.problem.shape else f"{symbol}{SUBSCRIPTS[c]}" for c in chosen
-    ]
+    names = [indexed(symbol, c) if solution.problem.shape else symbol for c in chosen]
     if looks[0].triangles is None:
         ax = ax if ax is not None else pyplot().subplots(layout="constrained")[1]
         return _lines(ax, looks[0], times, values[0], names)
@@ -120,7 +248,7 @@ def _draw(
     return grid[0, 0] if grid.size == 1 else grid.squeeze()
 
 
-def _panels(looks: list[View], rows: int, columns: int) -> Array:
+def _panels(looks: list[Picture], rows: int, columns: int) -> Array:
     extent = np.ptp(looks[0].shown, axis=0)
     height = float(np.clip(extent[1] / extent[0], 0.4, 2.0)) * 3.2
     figure, grid = pyplot().subplots(
@@ -134,7 +262,7 @@ def _panels(looks: list[View], rows: int, columns: int) -> Array:
     return grid
 
 
-def _lines(axes: Any, look: View, times: list[float], values: Array, names: list[str]) -> Any:
+def _lines(axes: Any, look: Picture, times: list[float], values: Array, names: list[str]) -> Any:
     several = len(times) * len(names) > 1
     for index, (time, rows) in enumerate(zip(times, values, strict=True)):
         for number, name in enumerate(names):
@@ -155,7 +283,7 @@ def _lines(axes: Any, look: View, times: list[float], values: Array, names: list
     return axes
 
 
-def fill(axes: Any, look: View, values: Array, low: float, high: float, colours: str) -> Any:
+def fill(axes: Any, look: Picture, values: Array, low: float, high: float, colours: str) -> Any:
     """A filled map with the domain's own edge."""
     picture = axes.tripcolor(
         *look.shown.T,

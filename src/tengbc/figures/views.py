@@ -1,93 +1,54 @@
-"""What is drawn of a domain: a line, a filled map, or three slices, each with its points."""
+"""What pictures show of a domain: a line, the plane, the middle slices of a solid."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
-from tengbc.errors import UsageError
-from tengbc.geometry import Ball, Disk, Domain, Rectangle
-from tengbc.geometry.mesh import triangulate
+from tengbc.geometry import Domain
 
 Array = np.ndarray
-SUBSCRIPTS = "₁₂₃₄₅₆₇₈₉"
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class View:
-    """Points of the domain, their one or two coordinates in the picture, and triangles of them."""
+    """The coordinates `axes` of a domain vary, the others stay in the middle of its box."""
 
-    x: Float[Array, "n d"]
+    domain: Domain
     axes: tuple[int, ...]
-    triangles: Int[Array, "t 3"] | None
-    outline: list[Float[Array, "k 2"]]
-    title: str = ""
 
     @property
-    def shown(self) -> Float[Array, "n s"]:
-        """The coordinates in the picture."""
-        return self.x[:, self.axes]
+    def bounds(self) -> tuple[Float[Array, " s"], Float[Array, " s"]]:
+        """Lower and upper corner of the picture."""
+        lower, upper = self.domain.bounds
+        return lower[list(self.axes)], upper[list(self.axes)]
 
-    def label(self, axes: Any) -> None:
-        """Names at the axes, and equal scales in the plane."""
-        axes.set_xlabel(coordinate(self.axes[0]))
-        if len(self.axes) == 2:
-            axes.set_ylabel(coordinate(self.axes[1]))
-            axes.set_aspect("equal")
-            for spine in axes.spines.values():
-                spine.set_visible(False)
-            for line in self.outline:
-                axes.plot(*line.T, color="#333333", linewidth=0.8, zorder=3)
+    @property
+    def fixed(self) -> list[tuple[int, float]]:
+        """(axis, value) of the coordinates that stay."""
+        middle = np.mean(self.domain.bounds, axis=0)
+        return [(axis, middle[axis]) for axis in range(self.domain.dim) if axis not in self.axes]
 
-
-def coordinate(axis: int) -> str:
-    """x₁, x₂, …"""
-    return f"x{SUBSCRIPTS[axis]}"
+    def place(self, shown: Float[Array, "n s"]) -> Float[Array, "n d"]:
+        """Points of the domain's space from their coordinates in the picture."""
+        x = np.empty((len(shown), self.domain.dim))
+        x[:, self.axes] = shown
+        for axis, value in self.fixed:
+            x[:, axis] = value
+        return x
 
 
 def views(domain: Domain) -> list[View]:
-    """One view in one and two dimensions, the three middle slices in three."""
-    if domain.dim == 1:
-        x = domain.evaluation_grid(1001)
-        return [View(x, (0,), None, [])]
-    if domain.dim == 2:
-        return [_map(domain, (0, 1), lambda plane: plane)]
+    """One view in one and two dimensions, three in three; beyond, the first two axes."""
     if domain.dim == 3:
-        return [_slice(domain, pair) for pair in ((0, 1), (0, 2), (1, 2))]
-    raise UsageError(
-        f"A domain of dimension {domain.dim} cannot be drawn; "
-        f"evaluate the solution on a line or a plane of your choice."
-    )
+        return [View(domain, pair) for pair in combinations(range(3), 2)]
+    return [View(domain, tuple(range(min(domain.dim, 2))))]
 
 
-def _map(
-    plane: Domain, axes: tuple[int, int], place: Callable[[Array], Array], title: str = ""
-) -> View:
-    points, triangles = triangulate(plane, across=90)
-    outline = [line for _, line in plane.outline(400)] if plane.segments else []
-    return View(place(points), axes, triangles, outline, title)
-
-
-def _slice(domain: Domain, pair: tuple[int, int]) -> View:
-    lower, upper = domain.bounds
-    middle = (lower + upper) / 2
-    (across,) = {0, 1, 2} - set(pair)
-
-    def place(plane: Float[Array, "n 2"]) -> Float[Array, "n 3"]:
-        x = np.tile(middle, (len(plane), 1))
-        x[:, pair] = plane
-        return x
-
-    title = f"{coordinate(across)} = {middle[across]:.3g}"
-    if isinstance(domain, Ball):
-        return _map(Disk(domain.radius, tuple(middle[list(pair)])), pair, place, title)
-    whole = _map(Rectangle(tuple(lower[list(pair)]), tuple(upper[list(pair)])), pair, place, title)
-    inside = domain.contains(whole.x)
-    if inside.all() or whole.triangles is None:
-        return whole
-    kept = whole.triangles[inside[whole.triangles].all(axis=1)]
-    return View(whole.x, pair, kept, [], title)
+def indexed(symbol: str, index: int) -> str:
+    """The symbol of a component or a coordinate, counted from 0: u₁, x₂, …"""
+    return symbol + str(index + 1).translate(SUBSCRIPTS)

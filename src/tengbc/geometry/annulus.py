@@ -1,4 +1,4 @@
-"""The annulus."""
+"""The annulus and its sector."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,8 @@ from typing import final
 import numpy as np
 from jaxtyping import Bool, Float
 
-from tengbc.geometry import checks, polar, quadrature, sequences
+from tengbc.errors import ProblemError
+from tengbc.geometry import checks, faces, polar, quadrature
 from tengbc.geometry.domain import Domain
 from tengbc.geometry.faces import Face
 
@@ -23,9 +24,9 @@ class Annulus(Domain):
 
     def __post_init__(self) -> None:
         inner, outer = checks.radii(self.inner, self.outer)
-        object.__setattr__(self, "inner", inner)
-        object.__setattr__(self, "outer", outer)
-        object.__setattr__(self, "center", checks.vector(self.center, "center", dim=2))
+        checks.assign(
+            self, inner=inner, outer=outer, center=checks.vector(self.center, "center", dim=2)
+        )
 
     @property
     def segments(self) -> tuple[str, ...]:
@@ -47,9 +48,6 @@ class Annulus(Domain):
     def _spread(self, u: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "n 2"]:
         return self.center + polar.spread(u, self.inner, self.outer, 0.0, 2 * np.pi)
 
-    def _covering(self, n: int, seed: int) -> Float[np.ndarray, "n 2"]:
-        return self._spread(sequences.low_discrepancy(n, 2, seed))
-
     def _gauss(self, order: int) -> tuple[Float[np.ndarray, "n 2"], Float[np.ndarray, " n"]]:
         x, weights = polar.gauss(
             order, self.inner, self.outer, 0.0, quadrature.circle(order), 2 * np.pi
@@ -59,3 +57,81 @@ class Annulus(Domain):
     def _faces(self, segment: str) -> tuple[Face, ...]:
         radius, outward = (self.inner, -1.0) if segment == "inner" else (self.outer, 1.0)
         return (polar.arc(np.array(self.center), radius, outward),)
+
+
+@final
+@dataclass(frozen=True)
+class AnnularSector(Domain):
+    """inner < r < outer, start < φ < end (radians, anticlockwise from the first axis).
+
+    Segments "inner" and "outer" are the arcs, "start" and "end" the straight sides.
+    """
+
+    inner: float
+    outer: float
+    start: float
+    end: float
+    center: Sequence[float] = (0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        inner, outer = checks.radii(self.inner, self.outer)
+        start, end = checks.finite(self.start, "start"), checks.finite(self.end, "end")
+        if not 0 < end - start < 2 * np.pi:
+            raise ProblemError(
+                f"The sector from start = {start} to end = {end} must open by more than 0 and less "
+                "than 2π radians; correct the angles, or take Annulus for the full turn."
+            )
+        center = checks.vector(self.center, "center", dim=2)
+        checks.assign(self, inner=inner, outer=outer, start=start, end=end, center=center)
+
+    @property
+    def _span(self) -> float:
+        return self.end - self.start
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        return ("inner", "outer", "start", "end")
+
+    @property
+    def measure(self) -> float:
+        return self._span / 2 * (self.outer - self.inner) * (self.outer + self.inner)
+
+    @property
+    def bounds(self) -> tuple[Float[np.ndarray, " 2"], Float[np.ndarray, " 2"]]:
+        # The extremes are corners, or points where the outer arc crosses an axis.
+        quarters = np.arange(np.ceil(2 * self.start / np.pi), 2 * self.end / np.pi) * np.pi / 2
+        ends = polar.direction(np.array([self.start, self.end]))
+        crossings = np.round(polar.direction(quarters))  # exactly (±1, 0) or (0, ±1)
+        x = np.concatenate([self.inner * ends, self.outer * ends, self.outer * crossings])
+        return self.center + x.min(axis=0), self.center + x.max(axis=0)
+
+    def _inside(self, x: Float[np.ndarray, "n 2"], margin: float) -> Bool[np.ndarray, " n"]:
+        x = x - self.center
+        radius = np.linalg.norm(x, axis=1)
+        after_start = x @ -self._outward("start") >= -margin
+        before_end = x @ -self._outward("end") >= -margin
+        convex = self._span <= np.pi
+        between = after_start & before_end if convex else after_start | before_end
+        return between & (radius >= self.inner - margin) & (radius <= self.outer + margin)
+
+    def _spread(self, u: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "n 2"]:
+        return self.center + polar.spread(u, self.inner, self.outer, self.start, self._span)
+
+    def _gauss(self, order: int) -> tuple[Float[np.ndarray, "n 2"], Float[np.ndarray, " n"]]:
+        angles = quadrature.angle(order, self._span)
+        x, weights = polar.gauss(order, self.inner, self.outer, self.start, angles, self._span)
+        return self.center + x, weights
+
+    def _outward(self, side: str) -> Float[np.ndarray, " 2"]:
+        """Outward normal of a straight side: against the angle at the start, with it at the end."""
+        angle, sign = (self.start, -1.0) if side == "start" else (self.end, 1.0)
+        return sign * np.array([-np.sin(angle), np.cos(angle)])
+
+    def _faces(self, segment: str) -> tuple[Face, ...]:
+        center = np.array(self.center)
+        if segment in ("inner", "outer"):
+            radius, outward = (self.inner, -1.0) if segment == "inner" else (self.outer, 1.0)
+            return (polar.arc(center, radius, outward, self.start, self._span),)
+        ray = polar.direction(np.array([self.start if segment == "start" else self.end]))
+        sides = (self.outer - self.inner) * ray
+        return (faces.flat(center + self.inner * ray[0], sides, self._outward(segment)),)

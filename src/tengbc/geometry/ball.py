@@ -7,7 +7,8 @@ from typing import final
 import numpy as np
 from jaxtyping import Bool, Float
 
-from tengbc.geometry import checks, quadrature, sequences
+from tengbc.geometry import checks, quadrature
+from tengbc.geometry.disk import Disk
 from tengbc.geometry.domain import Domain
 from tengbc.geometry.faces import Face
 
@@ -17,12 +18,19 @@ from tengbc.geometry.faces import Face
 class Ball(Domain):
     """|x − center| < radius in three dimensions with the segment "sphere"."""
 
-    radius: float = 1.0  # pyright: ignore[reportIncompatibleMethodOverride]
+    radius: float = 1.0
     center: Sequence[float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", checks.positive(self.radius, "radius"))
-        object.__setattr__(self, "center", checks.vector(self.center, "center", dim=3))
+        checks.assign(
+            self,
+            radius=checks.positive(self.radius, "radius"),
+            center=checks.vector(self.center, "center", dim=3),
+        )
+
+    @property
+    def scale(self) -> float:
+        return self.radius
 
     @property
     def segments(self) -> tuple[str, ...]:
@@ -43,14 +51,14 @@ class Ball(Domain):
     def _spread(self, u: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 3"]:
         return self.center + self.radius * np.cbrt(u[:, :1]) * _direction(u[:, 1:])
 
-    def _covering(self, n: int, seed: int) -> Float[np.ndarray, "n 3"]:
-        return self._spread(sequences.low_discrepancy(n, 3, seed))
-
     def _gauss(self, order: int) -> tuple[Float[np.ndarray, "n 3"], Float[np.ndarray, " n"]]:
         # Degree order + 2 in r, for the factor r² of dx = r² dr dσ.
         s, weights = quadrature.product([quadrature.interval(order + 2), *_sphere(order)])
         x = self.center + self.radius * s[:, :1] * _direction(s[:, 1:])
         return x, weights * s[:, 0] ** 2 * 4 * np.pi * self.radius**3
+
+    def middle_slice(self, axes: tuple[int, ...]) -> Disk:
+        return Disk(self.radius, [self.center[axis] for axis in axes])
 
     def _faces(self, segment: str) -> tuple[Face, ...]:
         def place(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -108,6 +108,12 @@ def coordinates(x: Any, dim: int) -> Float[np.ndarray, "n d"]:
     return array
 
 
+def assign(domain: Any, **fields: Any) -> None:
+    """Fields of a frozen domain in the form that the checks give them; once, when it is made."""
+    for name, value in fields.items():
+        object.__setattr__(domain, name, value)
+
+
 def rule_arguments(rule: Any, **given: Any) -> None:
     """Refuse an unknown rule, and arguments that the rule would silently ignore."""
     if rule not in RULES:

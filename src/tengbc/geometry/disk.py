@@ -19,12 +19,19 @@ GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 class Disk(Domain):
     """|x − center| < radius with the segment "circle"."""
 
-    radius: float = 1.0  # pyright: ignore[reportIncompatibleMethodOverride]
+    radius: float = 1.0
     center: Sequence[float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", checks.positive(self.radius, "radius"))
-        object.__setattr__(self, "center", checks.vector(self.center, "center", dim=2))
+        checks.assign(
+            self,
+            radius=checks.positive(self.radius, "radius"),
+            center=checks.vector(self.center, "center", dim=2),
+        )
+
+    @property
+    def scale(self) -> float:
+        return self.radius
 
     @property
     def segments(self) -> tuple[str, ...]:

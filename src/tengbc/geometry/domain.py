@@ -1,6 +1,7 @@
 """What every domain can do: points inside, points on named boundary segments, membership."""
 
 import abc
+from collections.abc import Callable
 from typing import ClassVar, final
 
 import numpy as np
@@ -8,19 +9,22 @@ from jaxtyping import Bool, Float
 from numpy.typing import ArrayLike
 
 from tengbc.errors import UsageError
-from tengbc.geometry import checks, faces, grids, sequences
+from tengbc.geometry import checks, faces, grids, sequences, triangles
 from tengbc.geometry.faces import Face
 from tengbc.geometry.points import BoundaryPoints, Points
 
 DEFAULT_ORDER = 20
+MESH = 12
+"""Triangles across a plane domain that has no integration rule of its own."""
 Array = np.ndarray
 
 
 class Domain(abc.ABC):
     """A bounded domain Ω with a boundary of named segments.
 
-    A domain of one's own gives its `segments`, `measure` and `bounds`, and five maps: `_inside`,
-    `_spread`, `_covering`, `_gauss` and `_faces`. All the rest follows from them.
+    A domain of one's own gives its `segments` and `bounds`, tells by `_inside` which points belong
+    to it, and by `_faces` of what its boundary consists. All the rest follows; a formula for its
+    `measure`, a map `_spread` or an integration rule `_gauss` make it faster and more exact.
     """
 
     periodic: ClassVar[bool] = False
@@ -32,11 +36,6 @@ class Domain(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def measure(self) -> float:
-        """Length, area or volume |Ω|."""
-
-    @property
-    @abc.abstractmethod
     def bounds(self) -> tuple[Float[Array, " d"], Float[Array, " d"]]:
         """Lower and upper corner of the bounding box."""
 
@@ -45,20 +44,43 @@ class Domain(abc.ABC):
         """Points no farther outside than `margin`; a negative margin asks for that depth inside."""
 
     @abc.abstractmethod
-    def _spread(self, u: Float[Array, "n d"]) -> Float[Array, "n d"]:
-        """A map of the unit cube onto the domain that preserves the measure."""
-
-    @abc.abstractmethod
-    def _covering(self, n: int, seed: int) -> Float[Array, "n d"]:
-        """Exactly n evenly spread points."""
-
-    @abc.abstractmethod
-    def _gauss(self, order: int) -> tuple[Float[Array, "n d"], Float[Array, " n"]]:
-        """Nodes and positive weights of an integration rule."""
-
-    @abc.abstractmethod
     def _faces(self, segment: str) -> tuple[Face, ...]:
         """The smooth pieces of a segment."""
+
+    @property
+    def measure(self) -> float:
+        """Length, area or volume |Ω|; by default (1/d)·∮ x·n, from the boundary."""
+        middle = np.mean(self.bounds, axis=0)
+        rim = [self.boundary(segment, rule="gauss") for segment in self.segments]
+        return sum(float(p.w @ np.sum((p.x - middle) * p.normal, axis=1)) for p in rim) / self.dim
+
+    def _spread(self, u: Float[Array, "n d"]) -> Float[Array, "n d"] | None:
+        """A map of the unit cube onto the domain that preserves the measure; None: not known."""
+        return None
+
+    def _covering(self, n: int, seed: int) -> Float[Array, "n d"]:
+        """Exactly n evenly spread points."""
+        return self._drawn(sequences.low_discrepancy, n, seed)
+
+    def _gauss(self, order: int) -> tuple[Float[Array, "n d"], Float[Array, " n"]]:
+        """Nodes and positive weights of an integration rule.
+
+        By default Gauss's rule on the triangles of a mesh in the plane, and evenly spread points of
+        equal weight elsewhere.
+        """
+        if self.dim == 2:
+            from tengbc.geometry.mesh import triangulate
+
+            points, corners = triangulate(self, across=MESH)
+            x, weights = triangles.gauss(points[corners], order)
+        else:
+            x = self._covering(4 * (order + 1) ** min(self.dim, 3), 0)
+            weights = np.ones(len(x))
+        return x, weights * (self.measure / weights.sum())
+
+    def middle_slice(self, axes: tuple[int, ...]) -> "Domain | None":
+        """The plane through the middle of a solid along two axes, if it is a known domain."""
+        return None
 
     @property
     def dim(self) -> int:
@@ -66,10 +88,15 @@ class Domain(abc.ABC):
         return len(self.bounds[0])
 
     @property
-    def radius(self) -> float:
-        """The size of the domain: its radius if it is round, else half the diagonal of its box."""
+    def scale(self) -> float:
+        """The size of the domain: half the diagonal of its box; of a disk or a ball, its radius."""
         lower, upper = self.bounds
         return float(np.linalg.norm(upper - lower)) / 2
+
+    @property
+    def fills_box(self) -> bool:
+        """Whether the domain is all of its bounding box."""
+        return bool(np.isclose(self._share, 1.0, rtol=1e-9))
 
     @final
     def interior(
@@ -98,7 +125,7 @@ class Domain(abc.ABC):
         else:
             n = checks.whole(n, "n", 1)
             if rule == "random":
-                x = self._spread(sequences.random(n, self.dim, seed))
+                x = self._drawn(sequences.random, n, seed)
             else:
                 x = self._covering(n, seed)
         return Points(x, np.full(len(x), self.measure / len(x)))
@@ -141,10 +168,11 @@ class Domain(abc.ABC):
             draw = sequences.random if rule == "random" else sequences.low_discrepancy
             s = draw(1 if self.dim == 1 else n, self.dim - 1, seed)
         x, normal = faces.place(pieces, s)
-        return BoundaryPoints(x, np.full(len(x), self.length(segment) / len(x)), normal, segment)
+        weights = np.full(len(x), self.segment_measure(segment) / len(x))
+        return BoundaryPoints(x, weights, normal, segment)
 
     @final
-    def length(self, segment: str) -> float:
+    def segment_measure(self, segment: str) -> float:
         """The measure |Γ| of a segment: one for a point, else its length, area, …"""
         return float(sum(face.measure for face in self._segment(segment)))
 
@@ -184,7 +212,7 @@ class Domain(abc.ABC):
         lines = []
         for segment in self.segments:
             for face in self._faces(segment):
-                count = max(2, round(n * face.measure / self.length(segment)))
+                count = max(2, round(n * face.measure / self.segment_measure(segment)))
                 lines.append((segment, face.place(np.linspace(0.0, 1.0, count)[:, None])[0]))
         return lines
 
@@ -208,7 +236,24 @@ class Domain(abc.ABC):
     def _margin(self, tolerance: float) -> float:
         # Coordinates far from the origin carry rounding errors of their own magnitude.
         rounding = 4 * np.finfo(float).eps * float(np.abs(self.bounds).max())
-        return tolerance * self.radius + rounding
+        return tolerance * self.scale + rounding
+
+    @property
+    def _share(self) -> float:
+        """The part of its bounding box that the domain fills."""
+        lower, upper = self.bounds
+        return self.measure / float(np.prod(upper - lower))
+
+    def _drawn(self, draw: Callable[..., Array], n: int, seed: int) -> Float[Array, "n d"]:
+        """Points of a sequence in the cube, carried over by `_spread` or, without it, rejected."""
+        x = self._spread(draw(n, self.dim, seed))
+        return self._rejected(draw, n, seed) if x is None else x
+
+    def _rejected(self, draw: Callable[..., Array], n: int, seed: int) -> Float[Array, "n d"]:
+        """The first n points of a sequence in the bounding box that lie inside."""
+        margin = self._margin(1e-12)
+        inside = lambda x: self._inside(x, -margin)
+        return sequences.rejection(draw, inside, self.bounds, self._share, n, seed)
 
     def _clipped_grid(self, n: int | None, per_axis: int | None) -> Float[Array, "n d"]:
         lower, upper = self.bounds

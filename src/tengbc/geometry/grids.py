@@ -39,3 +39,8 @@ def counts_for(n: int, extents: Sequence[float], measure: float) -> list[int]:
     """Points per axis for about n points: spacing (measure / n)^(1/d) on every axis."""
     spacing = (measure / n) ** (1 / max(1, len(extents)))
     return [max(1, round(extent / spacing)) for extent in extents]
+
+
+def axis_names(dim: int) -> list[str]:
+    """x, y, z, and from four dimensions on x1, x2, …"""
+    return ["x", "y", "z"][:dim] if dim <= 3 else [f"x{axis + 1}" for axis in range(dim)]

@@ -9,16 +9,14 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from tengbc.errors import ProblemError
-from tengbc.geometry import checks, rings, sequences, triangles
+from tengbc.geometry import checks, faces, sequences, triangles
 from tengbc.geometry.domain import Domain
 from tengbc.geometry.faces import Face
-from tengbc.geometry.rejection import rejection
 
 # shapely is imported where it is used, so that the other domains do not wait for it.
 
 THIN = 0.02  # a polygon that fills less of its bounding box is not sampled by rejection
-
-
+Vertices = tuple[tuple[float, ...], ...]
 Ring = Sequence[Sequence[float]] | np.ndarray
 
 
@@ -36,16 +34,14 @@ class Polygon(Domain):
     names: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        vertices = rings.ring(self.vertices, "Polygon")
+        vertices = _ring(self.vertices, "Polygon")
         holes = tuple(
-            rings.ring(hole, f"hole{index}")
+            _ring(hole, f"hole{index}")
             for index, hole in enumerate(checks.sequence(self.holes, "holes"))
         )
         reserved = [f"hole{index}" for index in range(len(holes))]
-        names = rings.edge_names(self.names, len(vertices), reserved)
-        object.__setattr__(self, "vertices", vertices)
-        object.__setattr__(self, "holes", holes)
-        object.__setattr__(self, "names", names)
+        names = _edge_names(self.names, len(vertices), reserved)
+        checks.assign(self, vertices=vertices, holes=holes, names=names)
         import shapely
 
         if not self._shape.is_valid:
@@ -94,11 +90,11 @@ class Polygon(Domain):
     def _chains(self) -> dict[str, tuple[Face, ...]]:
         """The edges of each segment."""
         chains: dict[str, tuple[Face, ...]] = {}
-        outline = rings.edges(self.vertices, 1.0)  # pyright: ignore[reportArgumentType]
+        outline = _edges(self.vertices, 1.0)  # pyright: ignore[reportArgumentType]
         for name, edge in zip(self.names or (), outline, strict=True):
             chains[name] = (*chains.get(name, ()), edge)
         for index, hole in enumerate(self.holes):
-            chains[f"hole{index}"] = tuple(rings.edges(hole, -1.0))  # pyright: ignore[reportArgumentType]
+            chains[f"hole{index}"] = tuple(_edges(hole, -1.0))  # pyright: ignore[reportArgumentType]
         return chains
 
     @property
@@ -129,12 +125,9 @@ class Polygon(Domain):
         return self._origin + triangles.spread(self._triangles, u)
 
     def _covering(self, n: int, seed: int) -> Float[np.ndarray, "n 2"]:
-        lower, upper = self.bounds
-        share = self.measure / float(np.prod(upper - lower))
-        if share < THIN:
-            return self._spread(sequences.low_discrepancy(n, 2, seed))
-        margin = self._margin(1e-12)
-        return rejection(lambda x: self._inside(x, -margin), lower, upper, share, n, seed)
+        if self._share < THIN:
+            return super()._covering(n, seed)
+        return self._rejected(sequences.low_discrepancy, n, seed)
 
     def _gauss(self, order: int) -> tuple[Float[np.ndarray, "n 2"], Float[np.ndarray, " n"]]:
         x, weights = triangles.gauss(self._triangles, order)
@@ -142,3 +135,58 @@ class Polygon(Domain):
 
     def _faces(self, segment: str) -> tuple[Face, ...]:
         return self._chains[segment]
+
+
+def _ring(vertices: Any, name: str) -> Vertices:
+    """Vertices of a ring, without a repeated last one, or a ProblemError."""
+    points = tuple(
+        checks.vector(vertex, f"vertex {index} of {name}", dim=2)
+        for index, vertex in enumerate(checks.sequence(vertices, f"The vertices of {name}"))
+    )
+    if len(points) > 1 and points[0] == points[-1]:
+        points = points[:-1]
+    if len(points) < 3:
+        raise ProblemError(
+            f"{name} needs three or more vertices (x, y) to enclose an area, not {len(points)}."
+        )
+    for index, point in enumerate(points):
+        if point == points[index - 1]:
+            raise ProblemError(f"{name} has the vertex {point} twice in a row; remove one of them.")
+    length, breadth = np.linalg.svd(np.array(points) - np.mean(points, axis=0), compute_uv=False)
+    if breadth <= 1e-13 * length:
+        raise ProblemError(f"{name} has zero area; its vertices must not lie on one line.")
+    return points
+
+
+def _signed_area(vertices: Vertices) -> float:
+    """Area enclosed by a ring (shoelace formula), positive when it runs anticlockwise."""
+    x, y = (np.array(vertices) - vertices[0]).T  # relative to a vertex: no cancellation far away
+    return float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y)) / 2
+
+
+def _edges(vertices: Vertices, outward: float) -> list[Face]:
+    """Edge k from vertex k to the next; `outward` is 1 for an outline and −1 for a hole."""
+    # To the right of an anticlockwise edge lies the outside of the ring.
+    side = outward * np.sign(_signed_area(vertices))
+    corners = np.array(vertices)
+    sides: Float[np.ndarray, "n 2"] = np.roll(corners, -1, axis=0) - corners
+    normals = side * sides[:, ::-1] * [1.0, -1.0] / np.linalg.norm(sides, axis=1)[:, None]
+    return [
+        faces.flat(corner, edge[None, :], normal)
+        for corner, edge, normal in zip(corners, sides, normals, strict=True)
+    ]
+
+
+def _edge_names(names: Any, count: int, reserved: Sequence[str]) -> tuple[str, ...]:
+    """One name for each outer edge, by default edge0, edge1, …, or a ProblemError."""
+    if names is None:
+        return tuple(f"edge{index}" for index in range(count))
+    chosen = checks.sequence(names, "names")
+    if len(chosen) != count or not all(isinstance(name, str) and name for name in chosen):
+        raise ProblemError(
+            f"names must hold one name for each of the {count} outer edges, not {names!r}."
+        )
+    taken = [name for name in chosen if name in reserved]
+    if taken:
+        raise ProblemError(f"The name {taken[0]!r} belongs to a hole; give the edge another name.")
+    return chosen

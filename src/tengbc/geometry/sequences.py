@@ -1,15 +1,23 @@
-"""Points of the open unit cube: random, and evenly spread (low-discrepancy)."""
+"""Points of the open unit cube, random or evenly spread, and those that fall in a domain."""
+
+from collections.abc import Callable
+from math import ceil
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
+
+from tengbc.errors import ProblemError
 
 # Keeps a point off the faces of the cube, so that its image lies strictly inside the domain.
 EDGE = 1e-12
+HOPELESS = 1000
+"""So many times more points than expected are tried before a domain counts as empty."""
 
 
-def random(n: int, dim: int, seed: int) -> Float[np.ndarray, "n d"]:
-    """Independent uniform points."""
-    return np.clip(np.random.default_rng(seed).random((n, dim)), EDGE, 1 - EDGE)
+def random(n: int, dim: int, seed: int, start: int = 0) -> Float[np.ndarray, "n d"]:
+    """Independent uniform points start + 1 … start + n of those that a seed stands for."""
+    points = np.random.default_rng(seed).random((start + n, dim))[start:]
+    return np.clip(points, EDGE, 1 - EDGE)
 
 
 def shift(seed: int, dim: int) -> Float[np.ndarray, " d"]:
@@ -24,7 +32,7 @@ def low_discrepancy(n: int, dim: int, seed: int, start: int = 0) -> Float[np.nda
     on some of its coordinates are nearly dependent, and Halton's sequence takes over.
     """
     index = np.arange(start + 1, start + n + 1)
-    points = _additive(index, dim) if dim < 3 else _halton(index, dim)
+    points = _additive(index, dim) if dim < 3 else _halton(start, n, dim)
     return np.clip((points + shift(seed, dim)) % 1.0, EDGE, 1 - EDGE)
 
 
@@ -36,19 +44,38 @@ def _additive(index: Int[np.ndarray, " n"], dim: int) -> Float[np.ndarray, "n d"
     return 0.5 + index[:, None] * ratio ** -np.arange(1.0, dim + 1)
 
 
-def _halton(index: Int[np.ndarray, " n"], dim: int) -> Float[np.ndarray, "n d"]:
+def _halton(start: int, n: int, dim: int) -> Float[np.ndarray, "n d"]:
     """Coordinate j mirrors the digits of k in the j-th prime base p: Σᵢ digitᵢ·p⁻ⁱ⁻¹."""
-    primes: list[int] = []
-    while len(primes) < dim:
-        candidate = primes[-1] + 1 if primes else 2
-        while any(candidate % prime == 0 for prime in primes):
-            candidate += 1
-        primes.append(candidate)
-    points = np.zeros((len(index), dim))
-    for axis, prime in enumerate(primes):
-        rest, place = index.copy(), 1.0
-        while rest.any():
-            place /= prime
-            rest, digit = np.divmod(rest, prime)
-            points[:, axis] += place * digit
-    return points
+    from scipy.stats import qmc  # half a second, which only problems in space pay
+
+    points = qmc.Halton(dim, scramble=False).fast_forward(start + 1).random(n)
+    return np.ascontiguousarray(points)  # sums over columns of another layout round differently
+
+
+def rejection(
+    draw: Callable[..., Float[np.ndarray, "n d"]],
+    inside: Callable[[Float[np.ndarray, "n d"]], Bool[np.ndarray, " n"]],
+    bounds: tuple[Float[np.ndarray, " d"], Float[np.ndarray, " d"]],
+    share: float,
+    n: int,
+    seed: int,
+) -> Float[np.ndarray, "n d"]:
+    """The first n points of a sequence, `random` or `low_discrepancy`, in a box that are `inside`.
+
+    `share` is the part of the box's measure that the domain fills; it sizes the batches.
+    """
+    lower, upper = bounds
+    kept: list[np.ndarray] = []
+    found = tried = 0
+    while found < n:
+        batch = ceil(1.05 * (n - found) / share) + 16
+        x = lower + draw(batch, len(lower), seed, start=tried) * (upper - lower)
+        kept.append(x[inside(x)])
+        found += len(kept[-1])
+        tried += batch
+        if tried > HOPELESS * (found + 1) / share:
+            raise ProblemError(
+                f"Of {tried} points in the domain's bounds {found} lie inside, far fewer than its "
+                f"measure promises; correct its bounds, its measure or its _inside."
+            )
+    return np.concatenate(kept)[:n]

@@ -121,7 +121,7 @@ def place_ridges(body, domain: Domain, rng: np.random.Generator, steepness: floa
     nor miss the domain, wherever it lies and however large it is.
     """
     first = body.layers[0]
-    weight = rng.normal(size=first.weight.shape) * steepness / domain.radius
+    weight = rng.normal(size=first.weight.shape) * steepness / domain.scale
     seed = int(rng.integers(2**31))
     through = domain.interior(len(first.bias), rule="random", seed=seed).x
     bias = -np.sum(weight * through, axis=1)

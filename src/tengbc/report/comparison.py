@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from tengbc.report.charts import charts
+from tengbc.report.from_directory import read_run
 from tengbc.report.numbers import duration, number
-from tengbc.report.remake import read_run
-from tengbc.report.render import render
-from tengbc.report.single import spent
+from tengbc.report.pages import render, spent
 from tengbc.report.verdict import verdict
 from tengbc.storage.atomic import write_atomically
 

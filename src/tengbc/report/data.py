@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from tengbc.geometry.domain import Domain
+from tengbc.geometry.grids import axis_names
 from tengbc.history import Record
-from tengbc.report.describe import describe_problem
-from tengbc.report.encoding import plain
-from tengbc.report.pictures import pictures
-from tengbc.report.remake import FORMAT, VERSION
+from tengbc.problem import Problem
+from tengbc.report.from_directory import FORMAT, VERSION
+from tengbc.report.pictures import picture_data
 from tengbc.solution import Solution
+from tengbc.storage.checksummed import plain
 
 MOST_STEPS = 800
 """Of a longer history every k-th step is drawn."""
+SURFACE_POINTS = 220
+"""Dots on each surface of a solid."""
 
 
 def report_data(
@@ -28,10 +33,10 @@ def report_data(
         "written": written,
         "command": command,
         "summary": summary,
-        "problem": describe_problem(solution.problem),
+        "problem": problem_data(solution.problem),
         "estimate": _estimate(solution),
         "history": history_data(solution.history),
-        "pictures": pictures(solution),
+        "pictures": picture_data(solution),
     }
 
 
@@ -45,7 +50,8 @@ def history_data(history: Sequence[Record]) -> dict[str, Any]:
             "steps": len(history),
             "time": [record.time for record in kept],
             "measured": {name: [record.measured.get(name) for record in kept] for name in names},
-        }
+        },
+        6,
     )
 
 
@@ -54,4 +60,59 @@ def _estimate(solution: Solution) -> dict[str, Any] | None:
     if not known.size:
         return None
     kept = known[:: -(-len(known) // MOST_STEPS)]
-    return plain({"time": solution.times[kept], "value": solution.error_estimate[kept]})
+    return plain({"time": solution.times[kept], "value": solution.error_estimate[kept]}, 6)
+
+
+def problem_data(problem: Problem) -> dict[str, Any]:
+    """The problem in formulas, and its domain as lines to draw."""
+    texts = dict(problem.described())
+    return {
+        "name": problem.name,
+        "equation": f"∂ₜu = {problem.equation.formula}",
+        "kind": problem.kind,
+        "domain": _rounded(problem.domain.describe()),
+        "conditions": [
+            {
+                "segment": segment,
+                "formula": condition.formula,
+                "length": problem.domain.segment_measure(segment),
+            }
+            for segment, condition in problem.conditions.items()
+        ],
+        "initial": texts["initial"],
+        "solution": texts["solution"],
+        "normal": problem.uses_normal,
+        "drawing": _drawing(problem.domain),
+    }
+
+
+def _rounded(text: str) -> str:
+    """Long decimals with six digits."""
+    return re.sub(r"\d+\.\d{5,}(?:e[-+]?\d+)?", lambda found: f"{float(found[0]):.6g}", text)
+
+
+def _drawing(domain: Domain) -> dict[str, Any]:
+    lower, upper = domain.bounds
+    drawing: dict[str, Any] = {
+        "dim": domain.dim,
+        "axes": axis_names(domain.dim),
+        "lower": lower.tolist(),
+        "upper": upper.tolist(),
+        "periodic": domain.periodic,
+    }
+    if domain.dim == 1:
+        ends = {segment: domain.boundary(segment).x[0].tolist() for segment in domain.segments}
+        drawing["points"] = plain(ends, 6)
+    elif domain.dim == 2:
+        drawing["lines"] = [
+            {"segment": segment, "xy": plain(line, 6)} for segment, line in domain.outline(120)
+        ]
+    elif domain.dim == 3:
+        drawing["surfaces"] = {segment: _surface(domain, segment) for segment in domain.segments}
+    return drawing
+
+
+def _surface(domain: Domain, segment: str) -> dict[str, Any]:
+    """Points and normals of a surface, for a drawing made of dots."""
+    points = domain.boundary(segment, SURFACE_POINTS)
+    return plain({"x": points.x, "normal": np.round(points.normal, 4)}, 4)

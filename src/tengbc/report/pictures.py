@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from tengbc.report.encoding import encoded, plain
-from tengbc.report.grid import View, views
-from tengbc.report.reference_grid import reference_view
+from tengbc.figures.views import indexed
+from tengbc.report.numbers import encoded
+from tengbc.report.raster import Raster, rasters, reference_raster
 from tengbc.solution import Solution
+from tengbc.storage.checksummed import plain
 
 Array = np.ndarray
 FRAMES = 41
@@ -18,12 +19,11 @@ FRAMES = 41
 NUMBERS = 600_000
 """About so many numbers are stored, of two bytes each."""
 MOST_PER_AXIS = 91
-SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 FEW = 5
 """Reference values at fewer times are not shown as pictures."""
 
 
-def pictures(solution: Solution) -> dict[str, Any]:
+def picture_data(solution: Solution) -> dict[str, Any]:
     """Frames of u and, where the truth is known, of u − u*, on each view of the domain."""
     problem = solution.problem
     reference = _reference_times(solution)
@@ -33,7 +33,7 @@ def pictures(solution: Solution) -> dict[str, Any]:
     chosen = _views(solution, fields * len(times), reference is not None)
     return {
         "times": plain(times, 9),
-        "components": _component_names(problem.components),
+        "components": [indexed("u", k) for k in range(problem.components)] or ["u"],
         "reference": reference is not None,
         "views": [_filled(solution, view, times, truth) for view, truth in chosen],
     }
@@ -58,27 +58,27 @@ def _reference_times(solution: Solution) -> Float[Array, " k"] | None:
         return None
     known = problem.reference.times
     known = known[known <= solution.times[-1] * (1 + 1e-12)]
-    return known if len(known) >= FEW and reference_view(problem, 4) is not None else None
+    return known if len(known) >= FEW and reference_raster(problem, 4) is not None else None
 
 
-def _views(solution: Solution, frames: int, reference: bool) -> list[tuple[View, Any]]:
+def _views(solution: Solution, frames: int, reference: bool) -> list[tuple[Raster, Any]]:
     """Views with, for each, a function of time that gives the truth on it, or None."""
     problem = solution.problem
     pairs = 3 if problem.domain.dim == 3 else 1
     per_axis = int(np.clip(np.sqrt(NUMBERS / (frames * pairs)), 25, MOST_PER_AXIS))
     if reference:
-        found = reference_view(problem, per_axis)
+        found = reference_raster(problem, per_axis)
         assert found is not None
         return [found]
     known = problem.exact_function is not None
     return [
         (view, (lambda t, x=view.points: problem.exact(x, t)) if known else None)
-        for view in views(problem.domain, per_axis)
+        for view in rasters(problem.domain, per_axis)
     ]
 
 
 def _filled(
-    solution: Solution, view: View, times: Float[Array, " k"], truth: Any
+    solution: Solution, view: Raster, times: Float[Array, " k"], truth: Any
 ) -> dict[str, Any]:
     count = len(times)
     u = solution.at_times(view.points, times, outside="nan").reshape(count, len(view.points), -1)
@@ -91,7 +91,3 @@ def _filled(
 
 def _packed(values: Float[Array, "k n m"]) -> list[dict[str, Any]]:
     return [encoded(values[:, :, component]) for component in range(values.shape[2])]
-
-
-def _component_names(components: int) -> list[str]:
-    return [f"u{k + 1}".translate(SUBSCRIPTS) for k in range(components)] or ["u"]

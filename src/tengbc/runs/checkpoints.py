@@ -13,7 +13,7 @@ from typing import Any
 from tengbc.errors import CheckpointError, TengbcError
 from tengbc.journal import Snapshot
 from tengbc.storage.atomic import write_atomically
-from tengbc.storage.sealed import seal, unseal
+from tengbc.storage.checksummed import pack, unpack
 
 FORM = "tengbc checkpoint 1"
 """Name and version of what a checkpoint holds."""
@@ -34,12 +34,12 @@ class Checkpoint:
         for number, (name, snapshot) in enumerate(self.stages.items()):
             tensors |= {f"{number}/{key}": array for key, array in snapshot.arrays.items()}
             stages.append([name, dict(snapshot.facts), snapshot.finished])
-        return seal(FORM, {"about": dict(self.about), "stages": stages}, tensors)
+        return pack(FORM, {"about": dict(self.about), "stages": stages}, tensors)
 
 
 def read(path: Path) -> Checkpoint:
     """A checkpoint that is whole and ours, or a CheckpointError."""
-    content, tensors = unseal(path, FORM)
+    content, tensors = unpack(path, FORM)
     stages: dict[str, Snapshot] = {}
     try:
         for number, (name, facts, finished) in enumerate(content["stages"]):

@@ -14,7 +14,7 @@ from tengbc.journal import NoJournal
 from tengbc.outcome import Outcome, result_of
 from tengbc.problem import Problem
 from tengbc.provenance import threads, versions
-from tengbc.report.leave import leave_report
+from tengbc.report.run_report import leave_report
 from tengbc.runs.checkpoint_journal import CheckpointJournal
 from tengbc.runs.checkpoints import Checkpoint
 from tengbc.runs.config import Config

@@ -139,13 +139,13 @@ class Solution:
 
     def export(self, path: str | os.PathLike[str], form: str, **choices: Any) -> Path:
         """Write u as "netcdf", "zarr", "vtk", "csv" or "npz"; `where`, `times` as for xarray."""
-        from tengbc.export.write import export
+        from tengbc.export.files import export
 
         return export(self, form, path, **choices)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the solution to one safetensors file, from which `tengbc.load` gives it back."""
-        from tengbc.storage import save
+        from tengbc.solution.file import save
 
         return save(self, path)
 

@@ -10,7 +10,7 @@ from tengbc import costs
 from tengbc.equations import Reaction, Source, Transport
 from tengbc.errors import TengbcError
 from tengbc.finding import Finding
-from tengbc.geometry.points import BoundaryPoints
+from tengbc.geometry.points import BoundaryPoints, point_text
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.solver.compatibility import initial_mismatch, initial_size, mismatch_at
@@ -41,14 +41,14 @@ def examine(problem: Problem, options: Options, thorough: bool = True) -> list[F
 
 def _boundary(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding]:
     domain = problem.domain
-    step = 1e-6 * domain.radius
+    step = 1e-6 * domain.scale
     for points in boundary_points(domain, POINTS):
         unit = np.abs(np.linalg.norm(points.normal, axis=1) - 1).max() < 1e-9
         outside = domain.contains(points.x + step * points.normal)
         inside = domain.contains(points.x - step * points.normal)
         if not unit or outside.any() or not inside.all():
             wrong = np.flatnonzero(outside | ~inside)
-            where = _place(points.x[wrong[0] if len(wrong) else 0])
+            where = point_text(points.x[wrong[0] if len(wrong) else 0])
             yield Finding(
                 "error",
                 f"The normal of {points.segment} at {where} is not the outward unit normal; "
@@ -94,7 +94,7 @@ def _corners(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding
                 yield Finding(
                     "warning",
                     f"initial values miss the condition on {points.segment} by {jump:.1e} of their "
-                    f"size at its end {_place(points.x[worst])}.",
+                    f"size at its end {point_text(points.x[worst])}.",
                 )
     prescribed = [p for p in ends if _is_value(problem, p.segment)]
     for k, first in enumerate(prescribed):
@@ -103,7 +103,7 @@ def _corners(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding
 
 
 def _clashes(problem: Problem, first, second, t_end: float) -> Iterator[Finding]:
-    near = 1e-9 * problem.domain.radius
+    near = 1e-9 * problem.domain.scale
     for x in first.x:
         if np.linalg.norm(second.x - x, axis=1).min() > near:
             continue
@@ -114,7 +114,7 @@ def _clashes(problem: Problem, first, second, t_end: float) -> Iterator[Finding]
                 yield Finding(
                     "warning",
                     f"{first.segment} and {second.segment} ask for values that differ by "
-                    f"{gap:.1e} where they meet, at {_place(x)} and t = {t:g}.",
+                    f"{gap:.1e} where they meet, at {point_text(x)} and t = {t:g}.",
                 )
                 break
 
@@ -168,7 +168,7 @@ def _ends(problem: Problem, segment: str) -> BoundaryPoints | None:
         return None
     placed = [face.place(np.array([[0.0], [1.0]])) for face in problem.domain._faces(segment)]
     x, normal = (np.concatenate(parts) for parts in zip(*placed, strict=True))
-    if np.allclose(x[0], x[-1], atol=1e-12 * problem.domain.radius) and len(placed) == 1:
+    if np.allclose(x[0], x[-1], atol=1e-12 * problem.domain.scale) and len(placed) == 1:
         return None  # a closed curve has no ends
     return BoundaryPoints(x, np.ones(len(x)), normal, segment)
 
@@ -182,7 +182,3 @@ def _prescribed(problem: Problem, segment: str, x, t: float) -> np.ndarray:
     law = problem.conditions[segment]
     assert law.coefficients is not None
     return np.atleast_1d(np.asarray(law.coefficients[2](x, t), dtype=float))
-
-
-def _place(x: np.ndarray) -> str:
-    return f"({', '.join(f'{coordinate:.6g}' for coordinate in x)})"

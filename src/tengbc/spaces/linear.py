@@ -126,7 +126,7 @@ class LinearSpace(AbstractLinearisedSpace):
         inside = np.repeat(np.sqrt(collocation.interior.w), collocation.components)
         unit, parts = root_mean_square(self.phi) or 1.0, [inside]
         for points, block in zip(collocation.boundary, blocks, strict=True):
-            length = collocation.problem.domain.radius
+            length = collocation.problem.domain.scale
             weight = np.repeat(np.sqrt(points.w * length), len(block) // len(points))
             parts.append(BOUNDARY_WEIGHT * weight * (unit / (root_mean_square(block) or unit)))
         return np.concatenate(parts)

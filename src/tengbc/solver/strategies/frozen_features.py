@@ -113,7 +113,7 @@ class FrozenFeatures(AbstractFeatureStrategy):
 def boundary_count(problem: Problem, interior: int) -> int:
     """Boundary points as dense as the interior ones, and half as many again."""
     domain = problem.domain
-    length = sum(domain.length(segment) for segment in domain.segments)
+    length = sum(domain.segment_measure(segment) for segment in domain.segments)
     spacing = (domain.measure / interior) ** (1 / domain.dim)
     return max(2 * domain.dim, round(1.5 * length / spacing ** (domain.dim - 1)))
 

@@ -49,7 +49,7 @@ def test_straight_domains_are_met_exactly(domain):
     mesh = build_mesh(domain, 12)
     assert area(mesh) == pytest.approx(domain.measure, rel=1e-11)
     for name, length in lengths(mesh).items():
-        assert length == pytest.approx(domain.length(name), rel=1e-11)
+        assert length == pytest.approx(domain.segment_measure(name), rel=1e-11)
 
 
 @pytest.mark.parametrize("domain", CURVED, ids=repr)
@@ -59,7 +59,7 @@ def test_curved_domains_are_met_to_fourth_order(domain):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.2)
     assert errors[1] < 1e-6
     for name, length in lengths(build_mesh(domain, 32)).items():
-        assert length == pytest.approx(domain.length(name), rel=1e-6)
+        assert length == pytest.approx(domain.segment_measure(name), rel=1e-6)
 
 
 @pytest.mark.parametrize("domain", (*CURVED, *STRAIGHT), ids=repr)
@@ -79,7 +79,7 @@ def test_boundary_nodes_lie_on_the_true_boundary(domain):
         nodes = mesh.nodes[mesh.facet_numbers(facets)[:, 2]]
         points = domain.boundary(name, 400)
         nearest = np.argmin(np.linalg.norm(nodes[:, None] - points.x, axis=2), axis=1)
-        outside = nodes + 1e-6 * domain.radius * points.normal[nearest]
+        outside = nodes + 1e-6 * domain.scale * points.normal[nearest]
         assert not domain.contains(outside).any()
 
 
@@ -102,7 +102,7 @@ def test_a_thin_ring_is_not_cut_by_its_own_chords():
     mesh = build_mesh(ring, 8)
     assert area(mesh) == pytest.approx(ring.measure, rel=1e-3)
     for name, length in lengths(mesh).items():
-        assert length == pytest.approx(ring.length(name), rel=1e-5)
+        assert length == pytest.approx(ring.segment_measure(name), rel=1e-5)
 
 
 def test_resolution_counts_cells_across():
@@ -127,7 +127,7 @@ def test_a_polygon_too_sharp_for_the_lattice_is_still_meshed(monkeypatch):
     monkeypatch.setattr(polygons, "triangulate", defeated)
     mesh = build_mesh(HOLES, 12)
     assert area(mesh) == pytest.approx(HOLES.measure, rel=1e-12)
-    assert lengths(mesh)["hole1"] == pytest.approx(HOLES.length("hole1"), rel=1e-12)
+    assert lengths(mesh)["hole1"] == pytest.approx(HOLES.segment_measure("hole1"), rel=1e-12)
 
 
 def test_a_narrow_gap_splits_the_edges_along_it():

@@ -36,7 +36,7 @@ def test_linear_functions_are_evaluated_exactly_everywhere(domain):
     points = np.concatenate([domain.interior(n=500).x, domain.evaluation_grid(23), *boundary])
     linear = lambda x: 2 * x[:, 0] - 3 * x[:, 1] + 1
     found = interpolation(mesh, points) @ linear(mesh.nodes)
-    np.testing.assert_allclose(found, linear(points), rtol=0, atol=1e-9 * domain.radius)
+    np.testing.assert_allclose(found, linear(points), rtol=0, atol=1e-9 * domain.scale)
 
 
 def test_quadratics_are_evaluated_exactly_in_straight_cells():

@@ -58,7 +58,7 @@ def space_time_network(
         layers,
         Head(weight, np.zeros(rows)),
         tuple(float(value) for value in (lower + upper) / 2),
-        domain.radius,
+        domain.scale,
         float(t_end),
         components == 0,
     )

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tengbc.report.encoding import decoded, encoded, plain
-from tengbc.report.numbers import duration, number
+from tengbc.report.numbers import decoded, duration, encoded, number
+from tengbc.storage.checksummed import plain
 
 
 def test_rounding_is_invisible():

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import tengbc as tb
-from tengbc.report.encoding import decoded
-from tengbc.report.grid import views
-from tengbc.report.pictures import pictures
-from tengbc.report.rings import closed_rings
+from tengbc.report.drawing import closed_rings
+from tengbc.report.numbers import decoded
+from tengbc.report.pictures import picture_data
+from tengbc.report.raster import rasters
 from tests.report.cases import MISS, SECTOR, made_up
 
 L_SHAPE = tb.Polygon(
@@ -30,7 +30,7 @@ def area(rings):
 
 @pytest.mark.parametrize("domain", [SECTOR, tb.Disk(2.0), tb.Annulus(0.5, 1.0), L_SHAPE])
 def test_the_outline_closes_around_the_domain(domain):
-    (view,) = views(domain, 30)
+    (view,) = rasters(domain, 30)
     assert area(view.layout["rings"]) == pytest.approx(domain.measure, rel=1e-3)
 
 
@@ -43,13 +43,13 @@ def test_lines_join_whatever_their_order_and_direction():
 
 @pytest.mark.parametrize("domain", [SECTOR, L_SHAPE, tb.Ball(1.0), tb.Box((0, 0, 0), (1, 2, 3))])
 def test_no_point_lies_outside(domain):
-    for view in views(domain, 30):
+    for view in rasters(domain, 30):
         assert domain.contains(view.points).all()
         assert len(view.points) == np.prod(view.layout["shape"])
 
 
 def test_rows_of_a_picture_run_along_x():
-    (view,) = views(tb.Rectangle((0.0, 0.0), (2.0, 1.0)), 20)
+    (view,) = rasters(tb.Rectangle((0.0, 0.0), (2.0, 1.0)), 20)
     rows, columns = view.layout["shape"]
     assert columns > rows
     grid = view.points.reshape(rows, columns, 2)
@@ -57,7 +57,7 @@ def test_rows_of_a_picture_run_along_x():
 
 
 def test_slices_of_a_ball_are_disks():
-    for view in views(tb.Ball(1.0), 20):
+    for view in rasters(tb.Ball(1.0), 20):
         mask = view.layout["mask"]
         share = np.frombuffer(base64.b64decode(mask["bytes"]), np.uint8).mean() / 255
         assert share == pytest.approx(np.pi / 4, abs=2e-3)
@@ -75,7 +75,7 @@ def test_slices_of_a_ball_are_disks():
 )
 def test_pictures_hold_the_solution_and_its_error(domain, components, kinds):
     solution = made_up(domain, components)
-    made = pictures(solution)
+    made = picture_data(solution)
     assert [view["kind"] for view in made["views"]] == kinds
     assert len(made["components"]) == max(components, 1) and len(made["times"]) == 41
     for view, points in zip(made["views"], _points(domain, made), strict=True):
@@ -92,7 +92,7 @@ def test_pictures_hold_the_solution_and_its_error(domain, components, kinds):
 def _points(domain, made):
     shapes = [view["shape"] for view in made["views"]]
     for per_axis in range(20, 120):
-        found = views(domain, per_axis)
+        found = rasters(domain, per_axis)
         if [view.layout["shape"] for view in found] == shapes:
             return [view.points for view in found]
     raise AssertionError("no grid of this shape")
@@ -106,9 +106,9 @@ def test_stored_references_are_compared_on_their_own_points():
     times = np.linspace(0.0, 1.0, 6)
     samples = solution.at_times(points, times) - 0.01
     solution.problem.reference = tb.Reference(times, points, samples)
-    made = pictures(solution)
+    made = picture_data(solution)
     assert made["reference"] and made["times"] == pytest.approx(times)
     error = decoded(made["views"][0]["error"][0])
     assert np.allclose(error, 0.01, rtol=1e-4)
     solution.problem.reference = tb.Reference(times[:2], points, samples[:2])
-    assert "error" not in pictures(solution)["views"][0]
+    assert "error" not in picture_data(solution)["views"][0]

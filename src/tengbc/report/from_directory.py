@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tengbc.errors import UsageError
-from tengbc.report.single import report_page
+from tengbc.report.pages import report_page
 from tengbc.storage.atomic import write_atomically
 from tengbc.storage.history_file import STEP_COLUMNS, read_history
 

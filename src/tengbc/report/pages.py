@@ -1,16 +1,20 @@
-"""The page of one run."""
+"""HTML from templates, with style, script and data inside; the page of one run."""
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import resources
 from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from tengbc.report.charts import charts
 from tengbc.report.drawing import colour, drawing
-from tengbc.report.facts import facts, settings
 from tengbc.report.numbers import duration
-from tengbc.report.render import render
-from tengbc.report.verdict import verdict
+from tengbc.report.verdict import facts, settings, verdict
 
+SCRIPTS = ("numbers.js", "colours.js", "chart.js", "field.js", "viewer.js", "page.js")
 PARTS = {
     "import": "starting Python and JAX",
     "compile": "compiling",
@@ -72,3 +76,30 @@ def spent(seconds: dict[str, float]) -> list[dict[str, Any]]:
 def _footer(version: str | None, written: str | None) -> str:
     maker = f"tengbc {version}" if version else "tengbc"
     return f"Written by {maker} on {written}." if written else f"From a run of {maker}."
+
+
+def render(template: str, payload: dict[str, Any], **values: Any) -> str:
+    """A page; `payload` is what its script works with."""
+    return (
+        _environment()
+        .get_template(template)
+        .render(style=_inlined("style.css"), script=_inlined(*SCRIPTS), payload=payload, **values)
+    )
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("tengbc.report", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+@cache
+def _inlined(*names: str) -> Markup:
+    """Our own files as they are; nothing a user wrote is ever marked as safe."""
+    page = resources.files("tengbc.report").joinpath("page")
+    return Markup("\n".join(page.joinpath(name).read_text("utf-8") for name in names))

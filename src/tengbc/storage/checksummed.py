@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import struct
 from collections.abc import Mapping
@@ -22,7 +23,7 @@ BLANK = "0" * 64
 _DIGEST = re.compile(rb'\\"sha256\\":\\"([0-9a-f]{64})\\"')
 
 
-def seal(form: str, content: Mapping[str, Any], tensors: Mapping[str, np.ndarray]) -> bytes:
+def pack(form: str, content: Mapping[str, Any], tensors: Mapping[str, np.ndarray]) -> bytes:
     """The bytes of a file: `tensors`, and `content` as JSON, under the name and version `form`."""
     description = {"sha256": BLANK, "form": form, **content}
     text = json.dumps(description, separators=(",", ":"), allow_nan=False)
@@ -32,8 +33,8 @@ def seal(form: str, content: Mapping[str, Any], tensors: Mapping[str, np.ndarray
     return _DIGEST.sub(lambda found: found[0].replace(BLANK.encode(), digest.encode()), blank, 1)
 
 
-def unseal(path: Path, form: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """(content, tensors) of a file that `seal` made, or a sentence that says what is wrong."""
+def unpack(path: Path, form: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """(content, tensors) of a file that `pack` made, or a sentence that says what is wrong."""
     data = _bytes(path)
     found = _DIGEST.search(data[: 8 + _header_length(data)])
     if found is None:
@@ -58,7 +59,7 @@ def unseal(path: Path, form: str) -> tuple[dict[str, Any], dict[str, np.ndarray]
 def _tensors(data: bytes, path: Path) -> dict[str, np.ndarray]:
     try:
         return safetensors.numpy.load(data)
-    except Exception as error:  # whoever sealed it, it is not safetensors
+    except Exception as error:  # its digest is right, but it is not safetensors
         raise CheckpointError(
             f"{path} is not a safetensors file ({error}); use another copy."
         ) from None
@@ -85,3 +86,21 @@ def _description(data: bytes, path: Path) -> dict[str, Any]:
             f"{path} has no description that can be read; use another copy."
         ) from None
     return content
+
+
+def plain(value: Any, digits: int | None = None) -> Any:
+    """A value in terms of strict JSON: what JSON has no word for becomes text.
+
+    With `digits`, numbers keep so many and NaN and infinity become None; else these are text too.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, dict):
+        return {str(name): plain(entry, digits) for name, entry in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(entry, digits) for entry in value]
+    if isinstance(value, float) and digits is not None:
+        return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return value if isinstance(value, float) and math.isfinite(value) else str(value)

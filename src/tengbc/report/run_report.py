@@ -1,18 +1,20 @@
-"""write_report(): a solution in, one HTML file out."""
+"""The report of a solution: one HTML file, which every run leaves in its directory."""
 
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from tengbc.report.data import report_data
-from tengbc.report.remake import DATA, PAGE
-from tengbc.report.single import report_page
+from tengbc.report.from_directory import DATA, PAGE
+from tengbc.report.pages import report_page
+from tengbc.solution.summary import measure, summary
 from tengbc.solution import Solution
 from tengbc.solution.measure import Errors
-from tengbc.solution.summary import measure, summary
 from tengbc.storage.atomic import write_atomically
 
 
@@ -49,3 +51,16 @@ def write_report(
         write_atomically(path.with_name(DATA), text.encode())
     write_atomically(path, report_page(data).encode())
     return path
+
+
+def leave_report(directory: Path, solution: Solution, content: dict[str, Any]) -> list[Path]:
+    """Write report.html and its data; what goes wrong is said, for the run itself is done."""
+    command = shlex.join(["tengbc", *sys.argv[1:]])
+    try:
+        path = write_report(
+            solution, directory / PAGE, command=command, content=content, keep_data=True
+        )
+    except Exception as error:  # a picture must never cost anyone their results
+        print(f"tengbc: the report could not be made ({error}).", file=sys.stderr)
+        return []
+    return [path]

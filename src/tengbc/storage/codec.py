@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import equinox as eqx
 import numpy as np
 
 from tengbc import geometry, networks
@@ -31,25 +32,17 @@ def register(kind: Class) -> Class:
     return kind
 
 
-for _kind in (
-    geometry.AnnularSector,
-    geometry.Annulus,
-    geometry.Ball,
-    geometry.Box,
-    geometry.Disk,
-    geometry.Interval,
-    geometry.PeriodicBox,
-    geometry.Polygon,
-    geometry.Rectangle,
-    networks.DeformedWaves,
-    networks.GradedAxes,
-    networks.GradedAxis,
-    networks.PotentialMap,
-    networks.DenseLayers,
-    networks.PeriodicEmbedding,
-    Dense,
-):
-    register(_kind)
+def _storable(kind: Any) -> bool:
+    """Domains and parts of networks, but no class that holds functions: no file can."""
+    if not isinstance(kind, type) or not issubclass(kind, geometry.Domain | eqx.Module):
+        return False
+    fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else None
+    return fields is not None and not any("Callable" in str(field.type) for field in fields)
+
+
+for _kind in [*vars(geometry).values(), *vars(networks).values(), Dense]:
+    if _storable(_kind):
+        register(_kind)
 
 
 def encode(value: Any) -> Any:
@@ -105,21 +98,6 @@ def _decode(value: Any, array: Callable[[tuple[int, ...]], np.ndarray]) -> Any:
     if kind not in _KINDS:
         raise CheckpointError(
             f"it holds a {kind!r}, which is not known here; import the module that defines it and "
-            f"call tengbc.storage.register on it, or pass problem=… or body=… to tengbc.load."
+            f"call tengbc.register on it, or pass problem=… or body=… to tengbc.load."
         )
     return _KINDS[kind](**fields)
-
-
-def plain(value: Any) -> Any:
-    """Facts and timings in terms of strict JSON: what is not a number, text or list as text."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, dict):
-        return {str(name): plain(entry) for name, entry in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [plain(entry) for entry in value]
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return value
-    return str(value)

@@ -9,7 +9,7 @@ import safetensors
 
 from tengbc.errors import CheckpointError, OutputError
 from tengbc.storage.atomic import write_atomically
-from tengbc.storage.sealed import seal, unseal
+from tengbc.storage.checksummed import pack, unpack
 
 FORM = "test/1"
 CONTENT = {"name": 'quotes " and \\ and "sha256":"' + "0" * 64 + '"', "list": [1, 0.1, None]}
@@ -18,19 +18,19 @@ TENSORS = {"a": np.arange(6.0).reshape(2, 3), "b": np.array([1, 2]), "none": np.
 
 @pytest.fixture
 def data():
-    return seal(FORM, CONTENT, TENSORS)
+    return pack(FORM, CONTENT, TENSORS)
 
 
 def test_what_went_in_comes_out(tmp_path, data):
     path = tmp_path / "file"
     write_atomically(path, data)
-    content, tensors = unseal(path, FORM)
+    content, tensors = unpack(path, FORM)
     assert {name: content[name] for name in CONTENT} == CONTENT
     assert set(tensors) == set(TENSORS)
     for name, array in TENSORS.items():
         np.testing.assert_array_equal(tensors[name], array)
         assert tensors[name].dtype == array.dtype
-    assert seal(FORM, CONTENT, TENSORS) == data
+    assert pack(FORM, CONTENT, TENSORS) == data
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -50,7 +50,7 @@ def test_every_changed_byte_is_noticed(tmp_path, data):
         spoiled[place] ^= int(rng.integers(1, 256))
         path.write_bytes(spoiled)
         with pytest.raises(CheckpointError):
-            unseal(path, FORM)
+            unpack(path, FORM)
 
 
 def test_every_truncation_is_noticed(tmp_path, data):
@@ -58,23 +58,23 @@ def test_every_truncation_is_noticed(tmp_path, data):
     for size in [*range(0, len(data), 7), len(data) - 1]:
         path.write_bytes(data[:size])
         with pytest.raises(CheckpointError):
-            unseal(path, FORM)
+            unpack(path, FORM)
     path.write_bytes(data + b"\0")
     with pytest.raises(CheckpointError, match="its digest does not match"):
-        unseal(path, FORM)
+        unpack(path, FORM)
 
 
 def test_foreign_files(tmp_path, data):
     path = tmp_path / "file"
     path.write_bytes(safetensors.numpy.save({"a": np.zeros(3)}))
     with pytest.raises(CheckpointError, match="not a file of tengbc's") as error:
-        unseal(path, FORM)
+        unpack(path, FORM)
     assert error.value.exit_code == 4
     path.write_bytes(data)
     with pytest.raises(CheckpointError, match="holds a 'test/1', but a 'test/2' is wanted"):
-        unseal(path, "test/2")
+        unpack(path, "test/2")
     with pytest.raises(OutputError, match="No such file"):
-        unseal(tmp_path / "missing", FORM)
+        unpack(tmp_path / "missing", FORM)
 
 
 @pytest.mark.parametrize("failing", ["fsync", "replace"])

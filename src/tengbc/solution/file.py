@@ -17,9 +17,9 @@ from tengbc.outcome import Outcome, Result
 from tengbc.problem import Problem
 from tengbc.solution import Solution
 from tengbc.storage.atomic import write_atomically
-from tengbc.storage.kinds import decode, encode, plain
-from tengbc.storage.problems import describe_problem, restore_problem
-from tengbc.storage.sealed import seal, unseal
+from tengbc.storage.checksummed import pack, plain, unpack
+from tengbc.storage.codec import decode, encode
+from tengbc.storage.stored_problem import describe_problem, restore_problem
 
 FORM = "tengbc solution 2"
 """What the file calls itself; the number grows when an older program could not read it."""
@@ -46,7 +46,7 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> Path:
         "facts": plain(solution.facts),
     }
     written = Path(path)
-    write_atomically(written, seal(FORM, content, tensors))
+    write_atomically(written, pack(FORM, content, tensors))
     return written
 
 
@@ -64,14 +64,14 @@ def load(
     run.
     """
     file = Path(path)
-    content, tensors = unseal(file, FORM)
+    content, tensors = unpack(file, FORM)
     try:
         return _solution(content, tensors, problem, body)
     except CheckpointError as error:
         raise CheckpointError(f"{file} cannot be used: {error}") from None
     except UsageError:
         raise
-    except Exception as error:  # sealed by someone, but not by us: say so, whatever is wrong in it
+    except Exception as error:  # its digest is right, but we did not write it: say so
         reason = str(error).split("\n")[0]
         raise CheckpointError(
             f"{file} is not as tengbc writes it ({type(error).__name__}: {reason}); "
