@@ -5,7 +5,6 @@ import time
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tengbc.solver.clock import clock
 
 import tengbc as tb
 from tengbc import errors
@@ -16,6 +15,7 @@ from tengbc.networks import Parameters
 from tengbc.outcome import Outcome, Result
 from tengbc.runs.checkpoints import Checkpoint, Checkpoints, read
 from tengbc.runs.directory import RunDirectory
+from tengbc.solver.steps import time_grid
 
 
 def outside():
@@ -48,7 +48,7 @@ def out_of_time():
 
 
 CASES = {
-    errors.UsageError: lambda path: clock(1.0, -1.0),
+    errors.UsageError: lambda path: time_grid(1.0, -1.0),
     errors.ProblemError: lambda path: tb.Problem(tb.Disk(), tb.Heat(1.0), {}, 0.0),
     errors.OutsideError: lambda path: outside(),
     errors.NonFiniteError: lambda path: not_finite(),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tengbc.errors import UsageError
-from tengbc.options import PRESETS, SCHEMES, Options, options
+from tengbc.options import SCHEMES, Options, options
 
 COUNTS = {
     "embedding_size",
@@ -23,6 +23,7 @@ COUNTS = {
 }
 REALS = {"dt", "t_end", "rtol", "cutoff"}
 NAMES = {"preset", "scheme", "activation", "lstsq", "stage_data"}
+FREE_NAMES = {"strategy"}  # which ones there are is known only where they are
 OTHERS = {"seed", "widths"}
 
 BAD = {
@@ -87,16 +88,23 @@ def test_a_misspelt_option_is_told_its_name(name):
 
 
 def test_an_option_unlike_any_other():
-    with pytest.raises(UsageError, match=r"no option 'zzzzzz'; choose one of preset, scheme, dt"):
+    with pytest.raises(
+        UsageError, match=r"no option 'zzzzzz'; choose one of preset, strategy, scheme, dt"
+    ):
         options(zzzzzz=1)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_a_scheme_belongs_to_its_preset(preset):
-    for scheme in SCHEMES[preset]:
-        assert options(preset=preset, scheme=scheme).scheme == scheme
-    with pytest.raises(UsageError, match=r"scheme is 'rk5'.*did you mean 'rk4'\?.*euler, heun"):
-        options(preset=preset, scheme="rk5")
+def test_schemes_are_known_by_name():
+    for scheme in SCHEMES:
+        assert options(scheme=scheme).scheme == scheme
+    with pytest.raises(UsageError, match=r"no scheme 'rk5'.*did you mean 'rk4'\?.*euler, heun"):
+        options(scheme="rk5")
+
+
+def test_the_preset_paper_is_a_strategy():
+    assert options(preset="paper", strategy="paper").strategy == "paper"
+    with pytest.raises(UsageError, match="strategy is 'frozen-features'; leave one of them out"):
+        options(preset="paper", strategy="frozen-features")
 
 
 def test_more_steps_than_anyone_can_wait_for():

@@ -20,13 +20,11 @@ from tengbc.schemes import (
     RK4,
     AdamsBashforth,
     BackwardDifferences,
-    NetworkSpace,
     RadauIIA,
     RungeKutta,
-    State,
 )
 from tengbc.solver.sampling import boundary_points, initial_values
-from tengbc.spaces.linear import LinearSpace
+from tengbc.spaces import LinearSpace, NetworkSpace, State
 
 DT = 0.25
 DOMAIN = tb.Rectangle((0.0, 0.0), (1.0, 1.0))

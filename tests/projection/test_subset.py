@@ -170,7 +170,7 @@ def test_a_factorisation_is_used_again_in_its_strong_directions(rows):
     """A small change: what curvature has left after one step is taken up without new columns."""
     theta = start(rows)
     there = theta + 1e-3 * np.random.default_rng(2).normal(size=len(theta))
-    near = rows.wanting(rows.boundary_residual(there, 0.2))
+    near = rows.with_boundary_data(rows.boundary_residual(there, 0.2))
     once, repeated = (
         replace(PROJECTION, iterations=1, subset=len(theta), cutoff=1e-4, repeats=repeats).fit(
             theta, near, rows.values(there), 0.2, KEY

@@ -5,11 +5,11 @@ import io
 import numpy as np
 import pytest
 from PIL import Image
-from tengbc.runs.summary import measure, summary
 
 import tengbc as tb
 from tengbc.report.comparison import write_comparison
 from tengbc.report.run_report import leave_report
+from tengbc.solution.summary import measure, summary
 from tests.report.cases import SECTOR, made_up
 
 LOOKS = {

@@ -7,13 +7,13 @@ import time
 import jax
 import numpy as np
 import pytest
-from tengbc.runs.summary import measure, summary
 
 import tengbc as tb
 from tengbc.errors import UsageError
 from tengbc.report.comparison import labels, write_comparison
 from tengbc.report.from_directory import read_run, remake
 from tengbc.report.run_report import leave_report
+from tengbc.solution.summary import measure, summary
 from tests.report.cases import SECTOR, made_up
 
 NASTY = '</script><script>alert("x")</script><img src=x onerror=alert(1)>'

@@ -10,7 +10,8 @@ from tengbc.networks import Basis, Parameters, mlp
 from tengbc.networks.network import with_head
 from tengbc.outcome import Outcome, Result
 from tengbc.problem import Problem
-from tengbc.solution import NEIGHBOURS, Solution
+from tengbc.solution import Solution
+from tengbc.solution.solution import NEIGHBOURS
 from tests.networks.cases import some_theta
 
 DOMAIN = Disk()

@@ -1,5 +1,6 @@
 """P8: data that do not fit together are measured and said before the march; good data, silence."""
 
+import math
 import re
 import warnings
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import tengbc as tb
-from tengbc import estimate
+from tengbc import costs
 from tengbc.errors import UsageError
 from tengbc.options import options
 from tengbc.solver import solve
@@ -163,23 +164,26 @@ def test_values_that_are_not_finite():
     ],
 )
 def test_more_than_the_machine_has(choices, monkeypatch):
-    monkeypatch.setattr(estimate, "machine_memory", lambda: 32.0 * estimate.GIGABYTE)
+    monkeypatch.setattr(costs, "machine_memory", lambda: 32.0 * costs.GIGABYTE)
     problem = interval(KINDS["dirichlet"](0.0))
     expected = choices.get("per_axis") and pytest.raises(UsageError, match="per_axis")
     with expected or pytest.raises(
         UsageError, match=r"GB of memory.*this machine has 32 GB; lower"
     ):
-        estimate.check_memory(options(**choices), dim=2)
+        costs.check_options(options(**choices), dim=2)
     if "per_axis" not in choices:  # one-dimensional, 10,000 points are few
         with pytest.raises(UsageError, match="would need about"):
             solve(problem, 1.0, **choices)
 
 
 def test_usual_sizes_fit_into_eight_gigabytes():
+    problem = tb.problems.get("heat-robin")
     for choices in (
         {},
         {"features": 1400},
         {"preset": "paper"},
         {"preset": "paper", "per_axis": 128},
     ):
-        assert estimate.memory(options(**choices)) < 8 * estimate.GIGABYTE
+        strategy = tb.select_strategy(problem, options(**choices)).strategy
+        cost = strategy.cost(problem, options(**choices), 1.0, 1e10)
+        assert cost.memory < 8 * costs.GIGABYTE and 0 < cost.seconds < math.inf

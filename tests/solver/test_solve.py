@@ -48,6 +48,7 @@ def test_the_papers_preset(paper):
     truth = np.exp(-(np.pi**2) * 0.003) * np.sin(np.pi * X[:, 0])
     assert np.linalg.norm(run(X, 0.003) - truth) < 1e-4 * np.linalg.norm(truth)
     assert run.facts == {
+        "strategy": "paper",
         "preset": "paper",
         "rtol": None,
         "scheme": "heun",

@@ -1,4 +1,4 @@
-"""The preset `fast`: the tolerance holds or is said not to, and the estimate can be trusted."""
+"""The verified loop: the tolerance holds or is said not to, and the estimate can be trusted."""
 
 from dataclasses import replace
 from functools import cache
@@ -6,10 +6,13 @@ from functools import cache
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tengbc.solver.level import Level
 
 import tengbc as tb
-from tengbc.solver import fast, run_plan
+from tengbc.solver import verified
+from tengbc.solver.strategies import features
+from tengbc.solver.strategies.base import Blame
+from tengbc.solver.strategies.features import FeatureResolution
+from tengbc.solver.strategies.frozen_features import FrozenFeatures
 from tests.solver.manufactured_problems import errors_at_stored_times, worst_error
 
 ROUND_OFF = 1e-11
@@ -37,10 +40,10 @@ CASES = [
 
 
 @pytest.mark.parametrize("name, rtol", CASES)
-def test_the_tolerance_holds_or_the_outcome_says_so(name, rtol):
+def test_the_tolerance_holds(name, rtol):
+    """Smooth problems: they are all solved."""
     solution = solved(name, rtol)
-    assert worst_error(solution) <= 3 * rtol or not solution.result
-    assert solution.result  # smooth problems: they are all solved
+    assert solution.result and worst_error(solution) <= rtol
 
 
 @pytest.mark.parametrize("name, rtol", CASES)
@@ -48,9 +51,9 @@ def test_the_estimate_is_near_the_error(name, rtol):
     solution = solved(name, rtol)
     true, estimate = errors_at_stored_times(solution), solution.error_estimate
     counted = np.maximum(true, estimate) > ROUND_OFF
-    if counted.any():
-        ratio = (estimate / true)[counted]
-        assert np.mean((ratio >= 0.1) & (ratio <= 10)) >= 0.9
+    assert counted.any()
+    ratio = (estimate / true)[counted]
+    assert np.mean((ratio >= 0.1) & (ratio <= 10)) >= 0.9
     assert np.isfinite(estimate).all() and len(estimate) == len(solution.times)
 
 
@@ -88,24 +91,23 @@ def test_five_seeds_are_equally_good(name):
     assert max(errors) <= 3e-6
 
 
-def test_the_example_of_the_readme():
+def test_data_that_disagree_at_first_are_said_and_the_rest_is_good():
+    """u₀ does not meet the condition, so the first instants cannot be resolved."""
     problem = tb.Problem(
         domain=tb.Disk(radius=1.0),
         equation=tb.Heat(kappa=0.1),
         conditions={"circle": tb.Robin(a=1.0, b=0.367, v=0.0)},
         initial=lambda x: jnp.exp(-4 * jnp.sum(x**2)),
     )
-    # Here u₀ does not meet the condition, so the first instants cannot be resolved; that is said.
-    solution = tb.solve(problem, t_end=1.0, throw=False)
-    assert solution.result or solution.result.outcome is tb.Outcome.TOLERANCE_NOT_REACHED
-    assert "at t = 0" in solution.result.message or not solution.result
-    assert solution.error_estimate[solution.times >= 0.05].max() < 2e-5
+    with pytest.warns(UserWarning, match="initial values miss the condition on circle"):
+        solution = tb.solve(problem, t_end=1.0, rtol=1e-3)
+    assert solution.result and "disagree by 3.5e-02 at t = 0" in solution.result.message
+    assert solution.error_estimate[solution.times >= 0.05].max() <= 1e-3
     points = problem.domain.interior(100).x
     values = solution(points, t=0.5)
-    assert values.shape == (100,)
     # u is radial, and heat only leaves.
     turned = points @ np.array([[0.0, 1.0], [-1.0, 0.0]])
-    np.testing.assert_allclose(solution(turned, t=0.5), values, atol=1e-5)
+    np.testing.assert_allclose(solution(turned, t=0.5), values, atol=1e-3)
     assert values.min() > 0 and values.max() < 1
 
 
@@ -172,12 +174,12 @@ COARSE = tb.Problem(
 
 
 @pytest.mark.parametrize("errors", [[1e-3, 1e-2], [1e-3, np.inf], [1e-2, 1e-3, 9e-4]])
-def test_a_finer_level_that_is_worse_is_not_the_answer(monkeypatch, errors):
+def test_a_finer_resolution_that_is_worse_is_not_the_answer(monkeypatch, errors):
     def told(solution, *_):
         attempt = int(solution.facts["march"].split()[-1])
         return np.full(len(solution.times), errors[attempt - 1])
 
-    monkeypatch.setattr(fast, "difference", told)
+    monkeypatch.setattr(verified, "difference", told)
     solution = tb.solve(COARSE, 0.1, rtol=1e-4, throw=False)
     assert solution.error_estimate.max() == min(errors)
     assert solution.facts["march"] == f"answer {np.argmin(errors) + 1}"
@@ -185,19 +187,21 @@ def test_a_finer_level_that_is_worse_is_not_the_answer(monkeypatch, errors):
     assert f"{min(errors):.1e}" in solution.result.message
 
 
-@pytest.mark.parametrize("which", [3, 4, 5], ids=["halved", "answer", "witness"])
-def test_a_finer_level_that_is_lost_leaves_the_one_before(monkeypatch, which):
-    solve_level, calls = fast.solve_level, []
+@pytest.mark.parametrize("which", [3, 4, 5], ids=["half steps", "answer", "companion"])
+def test_a_finer_resolution_that_is_lost_leaves_the_one_before(monkeypatch, which):
+    march, calls = verified.march, []
 
     def sometimes_lost(*arguments):
         calls.append(None)
-        solution = solve_level(*arguments)
-        lost = tb.Result(tb.Outcome.DIVERGED, "lost on purpose.")
-        return replace(solution, result=lost) if len(calls) >= which else solution
+        trajectory = march(*arguments)
+        if len(calls) >= which:
+            trajectory.result = tb.Result(tb.Outcome.DIVERGED, "lost on purpose.")
+        return trajectory
 
-    monkeypatch.setattr(fast, "solve_level", sometimes_lost)
-    monkeypatch.setattr(fast, "ATTEMPTS", 2)
-    monkeypatch.setattr(fast, "difference", lambda answer, *_: np.full(len(answer.times), 1e-3))
+    monkeypatch.setattr(verified, "march", sometimes_lost)
+    monkeypatch.setattr(FrozenFeatures, "policy", replace(FrozenFeatures.policy, attempts=2))
+    far = lambda answer, *_: np.full(len(answer.times), 1e-3)
+    monkeypatch.setattr(verified, "difference", far)
     solution = tb.solve(COARSE, 0.1, rtol=1e-4, throw=False)
     assert solution.result.outcome is tb.Outcome.TOLERANCE_NOT_REACHED
     assert solution.facts["march"] == "answer 1"
@@ -227,7 +231,7 @@ def test_waves_between_rigid_walls_neither_grow_nor_fade():
     assert np.mean((ratio > 0.1) & (ratio < 10)) >= 0.9
 
 
-def test_a_first_level_too_coarse_to_march_is_followed_by_a_finer_one():
+def test_a_first_resolution_too_coarse_to_march_is_followed_by_a_finer_one():
     """Four dimensions and one digit: 96 features cannot even hold the first step."""
     box = tb.Box([0.0] * 4, [1.0] * 4)
     conditions = {segment: tb.Neumann(0.0) for segment in box.segments}
@@ -240,48 +244,52 @@ def test_a_first_level_too_coarse_to_march_is_followed_by_a_finer_one():
     assert worst_error(solution) < 3 * solution.error_estimate.max() < 3
 
 
-LEVEL = Level(100, 0.1, 0)
+COARSEST = FeatureResolution(100, 0.1, 0)
 TIMES = np.linspace(0.0, 1.0, 11)
 
 
+def finer(resolution, in_time, in_space, order, graded):
+    return FrozenFeatures().finer(resolution, Blame(TIMES, in_time, in_space), order, graded)
+
+
 def test_features_grow_where_space_is_to_blame():
-    found = fast.finer(LEVEL, TIMES, np.full(11, 0.1), 7.0, 9, True)
-    assert found.features == 150 and found.seed != LEVEL.seed
-    assert found.dt == LEVEL.dt and found.onset is None
+    found = finer(COARSEST, np.full(11, 0.1), 7.0, 9, True)
+    assert found.features == 150 and found.seed != COARSEST.seed
+    assert found.dt == COARSEST.dt and found.grading is None
 
 
 @pytest.mark.parametrize("order, counted", [(2, 2), (9, 5)])
 def test_steps_shrink_where_time_is_to_blame(order, counted):
-    found = fast.finer(LEVEL, TIMES, np.full(11, 1e4), 0.1, order, True)
-    assert (found.features, found.seed, found.onset) == (100, 0, None)
-    assert 1e4 * (found.dt / LEVEL.dt) ** counted == pytest.approx(0.25)
+    found = finer(COARSEST, np.full(11, 1e4), 0.1, order, True)
+    assert (found.features, found.seed, found.grading) == (100, 0, None)
+    assert 1e4 * (found.dt / COARSEST.dt) ** counted == pytest.approx(0.25)
 
 
 def test_an_error_that_fades_asks_for_short_steps_at_first_only():
     fading = 1e4 * 0.1 ** np.arange(11)
-    found = fast.finer(LEVEL, TIMES, fading, 0.1, 5, True)
-    assert found.dt == LEVEL.dt and found.onset is not None
-    asked = np.array([found.onset.part(t) for t in TIMES])
+    found = finer(COARSEST, fading, 0.1, 5, True)
+    assert found.dt == COARSEST.dt and found.grading is not None
+    asked = np.array([found.grading.part(t) for t in TIMES])
     assert (fading * asked**5 <= 0.25 * (1 + 1e-9)).all() and (np.diff(asked) >= 0).all()
-    further = fast.finer(found, TIMES, np.full(11, 8.0), 0.1, 5, True)
+    further = finer(found, np.full(11, 8.0), 0.1, 5, True)
     assert further.dt == pytest.approx(0.5 * found.dt)
-    assert further.onset is not None
-    assert further.onset.part(0.0) == pytest.approx(asked[0])
-    equal = fast.finer(LEVEL, TIMES, fading, 0.1, 5, False)
-    assert equal.onset is None and equal.dt == pytest.approx(asked[0] * LEVEL.dt)
+    assert further.grading is not None
+    assert further.grading.part(0.0) == pytest.approx(asked[0])
+    equal = finer(COARSEST, fading, 0.1, 5, False)
+    assert equal.grading is None and equal.dt == pytest.approx(asked[0] * COARSEST.dt)
 
 
 def test_an_error_that_comes_late_makes_all_steps_before_it_as_short():
     late = np.where(TIMES > 0.5, 1e3, 1e-3)
-    found = fast.finer(LEVEL, TIMES, late, 0.1, 5, True)
-    assert found.onset is None and found.dt < 0.3 * LEVEL.dt
+    found = finer(COARSEST, late, 0.1, 5, True)
+    assert found.grading is None and found.dt < 0.3 * COARSEST.dt
 
 
 def test_both_are_refined_where_neither_or_both_are_to_blame():
     for in_time, in_space in ((0.9, 0.9), (32.0, 32.0)):
-        found = fast.finer(LEVEL, TIMES, np.full(11, in_time), in_space, 5, True)
-        assert found.features == 150 and found.dt < LEVEL.dt
-    spilled = fast.finer(LEVEL, TIMES, np.full(11, 1e5), 2.0, 5, True)
+        found = finer(COARSEST, np.full(11, in_time), in_space, 5, True)
+        assert found.features == 150 and found.dt < COARSEST.dt
+    spilled = finer(COARSEST, np.full(11, 1e5), 2.0, 5, True)
     assert spilled.features == 100  # what a gross error in time leaves in space says nothing
 
 
@@ -304,19 +312,19 @@ def test_the_time_to_solve_for_may_be_far_from_the_solutions_own(t_end):
 def test_of_a_long_march_as_many_states_are_kept_as_memory_allows(monkeypatch):
     solution = tb.solve(COARSE, 0.15, features=16, dt=1e-4, throw=False)
     assert len(solution.times) == 1501
-    monkeypatch.setattr(run_plan, "MOST_STATES", 1000)
+    monkeypatch.setattr(features, "MOST_STATES", 1000)
     half = tb.solve(COARSE, 0.15, features=16, dt=1e-4, throw=False)
     assert len(half.times) == 751
-    monkeypatch.setattr(run_plan, "MOST_NUMBERS", 100)
+    monkeypatch.setattr(features, "MOST_NUMBERS", 100)
     few = tb.solve(COARSE, 0.15, features=16, dt=1e-4, throw=False)
     assert len(few.times) == 101 and few.times[-1] == 0.15
 
 
 @pytest.mark.parametrize("most, dt", [(4000, None), (50, 0.02)])
 def test_what_lies_between_stored_times_counts_in_a_march_of_many_steps(monkeypatch, most, dt):
-    """Answer and witness that are known at the same times would agree on what neither has seen."""
-    monkeypatch.setattr(run_plan, "ALL_STATES", most)
-    monkeypatch.setattr(run_plan, "MOST_STATES", most)
+    """An answer and a companion known at the same times would agree on what neither has seen."""
+    monkeypatch.setattr(features, "ALL_STATES", most)
+    monkeypatch.setattr(features, "MOST_STATES", most)
 
     def exact(x, t):
         return 2.0 + jnp.sin(20.0 * t + x[0])

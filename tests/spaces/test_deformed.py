@@ -4,18 +4,26 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tengbc.deformation.march import Marched, march_deformed
-from tengbc.deformation.rates import inverse
-from tengbc.deformation.snapshots import marched_of, snapshot_of
-from tengbc.networks.deformed_waves import lattice_shape, to_modes, to_table
-from tengbc.solver.deformed import deformable
 
 import tengbc as tb
-from tengbc.errors import UsageError
 from tengbc.evidence.baselines.spectral import solve_spectral
 from tengbc.fourier import Lattice
-from tengbc.networks import DeformedWaves
-from tengbc.options import options
+from tengbc.networks import DeformedWaves, PotentialMap
+from tengbc.networks.potential import (
+    lattice_shape,
+    padded_table,
+    table_indices,
+    table_shape,
+    to_modes,
+)
+from tengbc.schemes import RK4, RungeKutta
+from tengbc.solver.march import Plan, march
+from tengbc.solver.steps import StableSteps
+from tengbc.solver.strategies.deformed_waves import _network
+from tengbc.solver.trajectory import trajectory_of
+from tengbc.spaces import State
+from tengbc.spaces.deformed import DeformedSpace
+from tengbc.spaces.deformed_rates import inverse
 
 NU = 0.03
 
@@ -33,15 +41,20 @@ def burgers_line():
     )
 
 
+def to_table(modes, lattice, shape):
+    chosen = modes[table_indices(lattice, shape)] / lattice.size
+    return np.stack([chosen.real, chosen.imag])
+
+
 def some_body(dim, seed=0):
     rng = np.random.default_rng(seed)
     shape = (*[7, 9][: dim - 1], 5)
     lattice = Lattice((0.0,) * dim, (2 * np.pi,) * dim, lattice_shape((*[3, 4][: dim - 1], 4)))
     smooth = np.exp(-np.sum(lattice.numbers**2, axis=0) / 3) * lattice.kept
     field = lattice.forward(rng.normal(size=lattice.shape)) * smooth
-    table = to_table(field, lattice, (*[3, 4][: dim - 1], 4))
-    assert table.shape == (2, *shape)
-    return DeformedWaves(0.06 * table / np.abs(table).max(), (1.0,) * dim, (3.0,) * dim), table
+    table = to_table(field, lattice, shape)
+    scaled = 0.06 * table / np.abs(table).max()
+    return DeformedWaves(PotentialMap(scaled, (1.0,) * dim, (3.0,) * dim)), table
 
 
 @pytest.mark.parametrize("dim", [1, 2])
@@ -59,20 +72,22 @@ def test_many_points_agree_with_one_by_one(dim):
 def test_the_map_is_inverted():
     body, _ = some_body(2)
     y = np.random.default_rng(2).uniform(0, 2 * np.pi, (20, 2))
-    slope = jax.jit(jax.vmap(lambda z: body._slope_and_bend(z)[0]))(y)
+    slope = np.asarray(jax.jit(jax.vmap(lambda z: body.map.slope_and_hessian(z)[0]))(y))
     x = 1.0 + 3.0 / (2 * np.pi) * (y + slope)
-    np.testing.assert_allclose(jax.jit(jax.vmap(body.inner))(x), y, atol=1e-11)
-    with pytest.raises(UsageError, match="preset"):
-        body.layout()
+    np.testing.assert_allclose(jax.jit(jax.vmap(body.map))(x), y, atol=1e-11)
+    # Up to whole turns, which the waves do not see.
+    np.testing.assert_allclose(np.exp(1j * body.map.at(x)[0]), np.exp(1j * y), atol=1e-11)
 
 
 def test_tables_hold_the_waves_of_a_lattice():
     _, table = some_body(2)
     lattice = Lattice((0.0, 0.0), (1.0, 1.0), (24, 30))
-    np.testing.assert_allclose(to_table(to_modes(table, lattice), lattice, (3, 4)), table)
-    wider = to_table(to_modes(table, lattice), lattice, (5, 6))
+    modes = to_modes(table, lattice)
+    np.testing.assert_allclose(to_table(modes, lattice, table.shape[1:]), table)
+    wider = to_table(modes, lattice, (11, 7))
     np.testing.assert_allclose(wider[:, 2:-2, :-2], table)
-    assert np.abs(wider).sum() == pytest.approx(np.abs(table).sum())
+    np.testing.assert_allclose([padded_table(part, (11, 7)) for part in table], wider)
+    assert table_shape(lattice) == (15, 10)  # two thirds of the waves along each axis
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3])
@@ -98,8 +113,8 @@ def test_a_steep_line_is_solved_to_the_tolerance_and_the_error_is_stated(line):
         assert error <= 1e-6
         assert error <= 10 * max(estimate, 1e-11)
         assert estimate <= 10 * max(error, 1e-10)
-    assert line.facts["scheme"] == "deformed-rk4"
-    assert line.facts["compression"] > 4
+    assert line.facts["strategy"] == "deformed-waves"
+    assert max(record.measured["compression"] for record in line.history) > 4
 
 
 def test_between_stored_times_and_slopes(line):
@@ -117,42 +132,83 @@ def test_a_file_gives_the_same_values_back(line, tmp_path):
     np.testing.assert_array_equal(back(x, 1.234), line(x, 1.234))
 
 
+def deformed_plan(problem, times, tail, largest_step):
+    space = DeformedSpace(problem, tail, float(times[-1]))
+    steps = StableSteps(np.asarray(times, dtype=float), largest_step)
+    start = State(space.start())
+    return Plan(space, RungeKutta(RK4), steps, start, lambda theta: _network(problem, theta), {})
+
+
+class Recalled:
+    """A stage that begins where another ended, and keeps nothing."""
+
+    name, interval, stopping, seconds_before = "march", 0.0, False, 0.0
+
+    def __init__(self, snapshot):
+        self.snapshot = snapshot
+
+    def recall(self):
+        return self.snapshot
+
+    def note(self, given):
+        pass
+
+    offer = finish = note
+
+
 def test_a_march_taken_up_again_gives_the_same_bits():
-    problem, times = burgers_line(), np.linspace(0, 0.5, 6)
-    choices = {"fill": 1e-6, "largest_step": 0.02}
-    whole = march_deformed(problem, times, **choices)
-    half = march_deformed(problem, times, **choices, seen=lambda m: len(m.stored) == 3)
-    assert len(half.stored) == 3
-    again = march_deformed(problem, times, **choices, before=marched_of(snapshot_of(half)))
-    assert isinstance(again, Marched) and again.grown == whole.grown
-    for ours, theirs in zip(again.stored, whole.stored, strict=True):
-        np.testing.assert_array_equal(ours.head, theirs.head)
-        np.testing.assert_array_equal(ours.potential, theirs.potential)
+    choices = (burgers_line(), np.linspace(0, 0.5, 6), 1e-6, 0.02)
+    whole = march(deformed_plan(*choices))
+    plan, seen = deformed_plan(*choices), []
+    half = march(plan, callbacks=[lambda record, state: seen.append(record) or len(seen) == 5])
+    assert len(half.history) == 5 < len(whole.history)
+
+    # Its last state was kept because it was stopped there; an undisturbed march has not kept it.
+    kept = half.times.pop()
+    half.thetas.pop()
+    assert kept not in whole.times
+    snapshot = half.snapshot(plan.space)
+    again = march(deformed_plan(*choices), stage=Recalled(snapshot))
+    assert len(again.thetas) == len(whole.thetas) == 6 and again.steps == whole.steps
+    for ours, theirs in zip(again.thetas, whole.thetas, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert trajectory_of(again.snapshot(plan.space)).times == whole.times
 
 
 def test_allen_cahn_on_a_square_runs_through_the_same_code():
     start = lambda x: 0.5 * jnp.sin(x[0]) * jnp.cos(x[1]) + 0.2 * jnp.cos(2 * x[0] + x[1])
     box = tb.PeriodicBox((0.0, 0.0), (2 * np.pi, 2 * np.pi))
     problem = tb.Problem(box, tb.AllenCahn(0.01), {}, start, t_end=1.0)
-    assert deformable(problem, options())
-    marched = march_deformed(problem, [0.0, 0.5, 1.0], fill=3e-8, largest_step=0.02)
-    last = marched.stored[-1]
-    body = DeformedWaves(last.potential, (0.0, 0.0), (2 * np.pi, 2 * np.pi))
+    plan = deformed_plan(problem, [0.0, 0.5, 1.0], 3e-8, 0.02)
+    trajectory = march(plan)
     x = box.interior(400, rule="random", seed=7).x
     truth = solve_spectral(problem, resolution=96, dt=0.01, times=[1.0])(x, 1.0)
-    found = body.combine(last.head.reshape(1, -1), x)[:, 0]
+    found = plan.network(trajectory.thetas[-1]).evaluate(x)
     assert np.linalg.norm(found - truth) <= 1e-6 * np.linalg.norm(truth)
 
 
-def test_which_problems_are_taken():
-    box = tb.PeriodicBox((0.0,), (1.0,))
-    start = lambda x: jnp.sin(2 * np.pi * x[0])
-    assert not deformable(tb.Problem(box, tb.Heat(0.1), {}, start), options())
-    nonlinear = tb.Problem(box, tb.Burgers(0.1), {}, start)
-    assert deformable(nonlinear, options())
-    assert not deformable(nonlinear, options(features=100))
-    third = tb.Equation(lambda u, x, t: u(x) * tb.laplacian(lambda y: tb.gradient(u)(y)[0])(x))
-    assert not deformable(tb.Problem(box, third, {}, start), options())
+def test_a_front_in_the_plane_is_followed_and_its_error_known():
+    """Burgers at an angle: Cole–Hopf along x + y, so u = (w, w)/√2-like with a known solution."""
+    nu = 0.05
+
+    def along(s, t):
+        decay = jnp.exp(-2 * nu * t)
+        return 2 * nu * decay * jnp.sin(s) / (1.2 + decay * jnp.cos(s))
+
+    # u' = −u(u_x + u_y) + ν∇²u with u = w(x + y, t): w' = −2w·w_s + 2ν·w_ss.
+    equation = lambda u, x, t: -u(x) * jnp.sum(tb.gradient(u)(x)) + nu * tb.laplacian(u)(x)
+    exact = lambda x, t: along(x[0] + x[1], t)
+    box = tb.PeriodicBox((-np.pi, -np.pi), (np.pi, np.pi))
+    problem = tb.Problem(box, equation, {}, lambda x: exact(x, 0.0), exact=exact)
+    solution = tb.solve(problem, 0.5, rtol=1e-4)
+    assert solution.facts["strategy"] == "deformed-waves"
+    x = box.interior(300, rule="random", seed=4).x
+    for k in (0, 50, 100):
+        truth = problem.exact(x, float(solution.times[k]))
+        error = np.linalg.norm(solution(x, float(solution.times[k])) - truth) / np.linalg.norm(
+            truth
+        )
+        assert error <= 1e-4 and error <= 10 * max(solution.error_estimate[k], 1e-11)
 
 
 @pytest.mark.long

@@ -81,12 +81,12 @@ def test_the_step_ends_with_the_conditions_of_its_end(stage_data):
         assert np.abs(g).max() < 1e-4
 
 
-def test_wanting_leaves_the_collocation_as_it_was():
+def test_other_boundary_data_leave_the_collocation_as_it_was():
     collocation = space_of("heat-dirichlet").collocation
     theta, target = collocation.parameters.start, np.zeros((len(collocation.interior), 1))
     before = collocation.residual(theta, target, 0.0)
     wanted = [np.full((1, 1), 2.0), np.full((1, 1), 3.0)]
-    after = collocation.wanting(wanted).residual(theta, target, 0.0)
+    after = collocation.with_boundary_data(wanted).residual(theta, target, 0.0)
     assert after[-2:] - before[-2:] == pytest.approx([2.0, 3.0])
     assert np.array_equal(collocation.residual(theta, target, 0.0), before)
 

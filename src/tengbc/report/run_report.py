@@ -12,9 +12,9 @@ from typing import Any
 from tengbc.report.data import report_data
 from tengbc.report.from_directory import DATA, PAGE
 from tengbc.report.pages import report_page
-from tengbc.solution.summary import measure, summary
 from tengbc.solution import Solution
 from tengbc.solution.measure import Errors
+from tengbc.solution.summary import measure, summary
 from tengbc.storage.atomic import write_atomically
 
 
