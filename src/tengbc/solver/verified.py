@@ -23,10 +23,9 @@ from tengbc.outcome import Outcome, Result
 from tengbc.problem import Problem
 from tengbc.solution import Solution
 from tengbc.solver.compatibility import initial_mismatch
-from tengbc.solver.march import Callback, Watch, march
+from tengbc.solver.march import Callback, Watch, march, trajectory_of
 from tengbc.solver.sampling import boundary_points
 from tengbc.solver.strategies.base import AbstractStrategy, Blame, Solved, Start
-from tengbc.solver.trajectory import trajectory_of
 from tengbc.timing import Stopwatch
 from tengbc.types import Progress
 

@@ -19,8 +19,7 @@ from tengbc.networks import Parameters
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.solution import Solution
-from tengbc.solver.march import Plan
-from tengbc.solver.trajectory import Trajectory
+from tengbc.solver.march import Plan, Trajectory
 from tengbc.types import Progress
 
 Array = np.ndarray

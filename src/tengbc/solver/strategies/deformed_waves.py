@@ -27,7 +27,7 @@ from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.schemes import RK4, RungeKutta
 from tengbc.solution.measure import TIMES
-from tengbc.solver.march import Plan
+from tengbc.solver.march import Plan, Trajectory
 from tengbc.solver.steps import StableSteps
 from tengbc.solver.strategies.base import (
     AbstractStrategy,
@@ -38,7 +38,6 @@ from tengbc.solver.strategies.base import (
     Solved,
     Start,
 )
-from tengbc.solver.trajectory import Trajectory
 from tengbc.spaces import State
 from tengbc.spaces.deformed import SIZES, DeformedSpace, rates_on
 from tengbc.spaces.deformed_rates import MonitorOptions

@@ -20,11 +20,10 @@ from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.schemes import SCHEMES, AbstractScheme
 from tengbc.solution.measure import TIMES
-from tengbc.solver.march import Plan
+from tengbc.solver.march import Plan, Trajectory
 from tengbc.solver.sampling import initial_values
 from tengbc.solver.steps import GridSteps, StepGrading, TimeGrid, time_grid
 from tengbc.solver.strategies.base import AbstractStrategy, Blame, Solved, Start
-from tengbc.solver.trajectory import Trajectory
 from tengbc.spaces import LinearSpace, State
 from tengbc.types import Progress
 

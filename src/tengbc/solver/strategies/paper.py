@@ -18,12 +18,11 @@ from tengbc.outcome import unwritten
 from tengbc.problem import Problem
 from tengbc.projection import Collocation, SeparableProjection, SubsetProjection
 from tengbc.schemes import SCHEMES, AbstractScheme, RungeKutta
-from tengbc.solver.march import Plan
+from tengbc.solver.march import Plan, Trajectory
 from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.steps import GridSteps, time_grid
 from tengbc.solver.strategies.base import AbstractStrategy, Applies, Blame, Solved, Start
 from tengbc.solver.strategies.features import COMPILING, keep_every
-from tengbc.solver.trajectory import Trajectory
 from tengbc.spaces import NetworkSpace, State
 from tengbc.types import Progress
 
