@@ -19,7 +19,7 @@ FIT_SHARE = 0.4
 def fast_trials(
     problem: Problem, end: float, seconds: float, truth: Truth, report: Progress
 ) -> Iterator[Trial]:
-    """One run for each tolerance; answer and witness both count."""
+    """One run for each tolerance; answer and companion both count."""
     for rtol in TOLERANCES:
         watch = Watch(seconds)
 
