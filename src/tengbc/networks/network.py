@@ -12,6 +12,7 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Float, Int
 
+from tengbc.defaults import PAPER
 from tengbc.errors import UsageError
 from tengbc.geometry.domain import Domain
 from tengbc.networks.body import AbstractBody, AbstractProductBody
@@ -93,7 +94,7 @@ def mlp(
     domain: Domain,
     components: int = 0,
     *,
-    widths: Sequence[int] = (40,) * 7,
+    widths: Sequence[int] = PAPER.widths,
     activation: str = "tanh",
     embedding_size: int = 20,
     seed: int = 0,

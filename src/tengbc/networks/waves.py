@@ -14,7 +14,7 @@ from tengbc.geometry.domain import Domain
 from tengbc.geometry.points import Points
 from tengbc.networks.adapt import graded_interior
 from tengbc.networks.layers import Dense, DenseLayers
-from tengbc.networks.maps import AbstractProductMap, GradedAxes, GradedAxis
+from tengbc.networks.maps import AbstractMap, GradedAxes, GradedAxis
 from tengbc.networks.network import Network, with_head
 
 Array = np.ndarray
@@ -72,7 +72,7 @@ class FeatureFamily:
         return np.hstack([np.sin(xi @ waves[0].T + waves[1]), np.ones((len(x), 1))])
 
 
-def waves_of(map: AbstractProductMap | None, waves: WaveVectors, components: int) -> Network:
+def waves_of(map: AbstractMap | None, waves: WaveVectors, components: int) -> Network:
     """The network whose features are waves of a map's coordinates, or of x itself."""
     return with_head(DenseLayers(map, (Dense(*waves),), "sin"), components)
 

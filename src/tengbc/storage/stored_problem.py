@@ -14,7 +14,7 @@ from tengbc.conditions import AbstractCondition
 from tengbc.equations import AbstractEquation
 from tengbc.errors import UsageError
 from tengbc.geometry.domain import Domain
-from tengbc.problem import Problem
+from tengbc.problem import Problem, explained
 from tengbc.storage.checksummed import plain
 from tengbc.storage.codec import decode, encode
 from tengbc.types import Field, Point, Time, Value
@@ -64,7 +64,7 @@ class StoredProblem(Problem):
         rtol: float | None,
         equation: str,
         conditions: Mapping[str, str],
-        explanation: str,
+        described: list[tuple[str, str]],
     ):
         # Problem's own checks trace the functions, of which there are none.
         self.domain, self.shape, self.name = domain, shape, name
@@ -74,7 +74,7 @@ class StoredProblem(Problem):
             {segment: StoredCondition(formula) for segment, formula in conditions.items()}
         )
         self.exact_function = self.reference = None
-        self._explanation = explanation
+        self._described = described
 
     def initial_function(self, x: Point) -> Value:
         """Not in the file."""
@@ -89,15 +89,12 @@ class StoredProblem(Problem):
         _missing("an exact solution")
 
     def described(self) -> list[tuple[str, str]]:
-        """The problem as it was described when it was saved: the file has only the text."""
-        return [
-            (label.rstrip(), text.lstrip())
-            for label, _, text in (line.partition("  ") for line in self.explain().splitlines())
-        ]
+        """The problem as it was described when it was saved."""
+        return self._described
 
     def explain(self) -> str:
-        """The problem as it was explained when it was saved."""
-        return self._explanation
+        """The same as text: how it would be solved is not known without its functions."""
+        return explained(self.described())
 
 
 def describe_problem(problem: Problem) -> dict[str, Any]:
@@ -113,7 +110,7 @@ def describe_problem(problem: Problem) -> dict[str, Any]:
         "conditions": {
             segment: condition.formula for segment, condition in problem.conditions.items()
         },
-        "explanation": problem.explain(),
+        "described": [list(item) for item in problem.described()],
         "initial": [] if stored else plain(problem.initial(points)),
     }
 
@@ -142,7 +139,7 @@ def restore_problem(
         content["rtol"],
         content["equation"],
         content["conditions"],
-        content["explanation"],
+        [(label, text) for label, text in content["described"]],
     )
 
 
