@@ -50,11 +50,11 @@ class FeatureDefaults:
     with 5."""
 
     def features(self, digits: float, dim: int) -> float:
-        """What smooth solutions need for so many digits."""
+        """Features that a smooth solution needs for a number of digits."""
         return {1: 8 * digits, 2: 5 * digits**2, 3: 2.5 * digits**3}.get(dim, 100 * digits**2)
 
     def steps(self, digits: float) -> int:
-        """How many steps smooth solutions need for so many digits."""
+        """Steps that a smooth solution needs for a number of digits."""
         return max(16, round(digits**2))
 
 

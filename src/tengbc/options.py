@@ -26,7 +26,7 @@ Positive = Annotated[float, Field(strict=True, gt=0, le=1e15, allow_inf_nan=Fals
 
 
 class Options(BaseModel):
-    """What a user may set; None leaves the choice to the preset.
+    """What a user may set; None leaves the choice to the strategy.
 
     A field is an argument of `tb.solve`, a line of a configuration file and an option of
     `tengbc run`, whose help shows its description.

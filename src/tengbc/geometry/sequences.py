@@ -11,7 +11,7 @@ from tengbc.errors import ProblemError
 # Keeps a point off the faces of the cube, so that its image lies strictly inside the domain.
 EDGE = 1e-12
 HOPELESS = 1000
-"""So many times more points than expected are tried before a domain counts as empty."""
+"""Points that are tried, per point expected, before a domain counts as empty."""
 
 
 def random(n: int, dim: int, seed: int, start: int = 0) -> Float[np.ndarray, "n d"]:

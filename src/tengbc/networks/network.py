@@ -118,7 +118,7 @@ def mlp(
 def place_ridges(body, domain: Domain, rng: np.random.Generator, steepness: float = 1.5):
     """Let each first-layer ridge wᵀx + b = 0 pass through a random point of the domain.
 
-    The weights are ~ N(0, s²) in units of the domain's radius: features then neither saturate
+    The weights are ~ N(0, s²) in units of the domain's size: features then neither saturate
     nor miss the domain, wherever it lies and however large it is.
     """
     first = body.layers[0]

@@ -48,7 +48,7 @@ class FeatureFamily:
     wave_density: Float[Array, " d"] | None = None
 
     def network(self, domain: Domain, components: int, count: int, seed: int) -> Network:
-        """So many features of this family, head zero."""
+        """A network of `count` features of this family, with a zero head."""
         return waves_of(self.axes, self.waves(domain, count, seed), components)
 
     def interior(self, domain: Domain, count: int, seed: int) -> Points:
@@ -58,7 +58,7 @@ class FeatureFamily:
         return domain.interior(count, seed=seed)
 
     def waves(self, domain: Domain, count: int, seed: int) -> WaveVectors:
-        """The wave vectors and phases of so many features."""
+        """The wave vectors and phases of `count` features."""
         if self.axes is not None:
             assert self.wave_density is not None
             return box_waves(domain, self.axes, self.wave_density, count, seed)

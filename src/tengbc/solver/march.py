@@ -25,11 +25,11 @@ Array = np.ndarray
 LARGEST_MISFIT = 0.5
 """A fit that leaves more than this part of the solution has lost it."""
 LARGEST_GROWTH = 1e6
-"""No well-posed problem of ours grows by more within a run."""
+"""A solution that grows by more than this factor within a run is lost."""
 STALLED_STEPS = 5
-"""After so many steps in a row without one accepted iteration a march is over."""
+"""Steps in a row without one accepted iteration, after which a march is over."""
 AT_REST = 1e-8
-"""A smaller misfit may well be left as it is: the solution no longer changes."""
+"""A smaller misfit is no sign of a stall: the solution may simply no longer change."""
 MOST_PREPARED = 2
 """Prepared step lengths that are kept; steps that grow do not come back to an earlier one."""
 ERROR_INTERVAL = 2.0
@@ -115,7 +115,7 @@ class Trajectory:
 def trajectory_of(
     snapshot: Snapshot, space: AbstractSpace | None = None, expected: int = 1
 ) -> Trajectory:
-    """The march as it was, of so many legs in all, and the space as it was then."""
+    """The march that a snapshot holds, with room for `expected` records; restores the space too."""
     arrays, facts = snapshot.arrays, snapshot.facts
     past = []
     while (name := f"past.{len(past)}") in arrays:
@@ -302,8 +302,8 @@ def _lost(size: float, fits: Sequence[Fit], usual_size: float, t: float) -> str 
 class Watch:
     """Tells progress, and where an exact solution is known the error, seldom and on few points.
 
-    The second look tells how long the rest will take, and whether the error will be looked at: if
-    so, what that needs is compiled there, and never later.
+    The second look estimates how long the march will take, and only in a long one is the error
+    measured. What that needs is compiled at the second look, never later.
     """
 
     def __init__(self, problem: Problem, plan: Plan, progress: Progress):

@@ -34,7 +34,8 @@ BOUNDARY_WEIGHT = 10.0
 """Boundary rows count this much more than their measure says. With 1 some marches are unstable: on
 an L-shaped domain a mode near the corners was amplified by −4 in each step."""
 MOST_FACTORISATIONS = 8
-"""Those of two step lengths; steps that grow do not come back to an earlier one."""
+"""How many are kept: those of two step lengths, since steps that grow do not return to an earlier
+length."""
 
 
 class Placement(Protocol):

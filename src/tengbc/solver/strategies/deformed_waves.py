@@ -50,7 +50,7 @@ Array = np.ndarray
 TAIL = 1.0
 """The tail of the spectrum that is allowed at the end, per unit of the tolerance."""
 COARSER = 16.0
-"""The same of a resolution per unit of the next one's."""
+"""The tail that a resolution is allowed, per unit of what the next one is allowed."""
 STEPS = 200
 """The fewest steps of a run."""
 POINTS_PER_DIGIT = 36
@@ -64,15 +64,16 @@ TWO_MARCHES = 1.3
 TRANSFORMS, TRANSFORM_COST = 25, 8.0
 """Fourier transforms of a rate, and the seconds of an operation in them per one in a product."""
 LEAST_GAIN = 1 / 256
-"""No answer is believed to be better than the one before by more: twice the waves, Δt⁴ at Δt/4."""
+"""The smallest error of an answer, per unit of that of the resolution before, that is believed:
+what order four gains with a quarter of the step."""
 
 
 @dataclass(frozen=True)
 class WaveResolution:
     """How finely: what the shortest waves may hold, and the largest step.
 
-    `surpassed` says from which time on the resolution before had how many points per axis: this one
-    has more.
+    `surpassed` lists (time, points per axis) of the resolution before; from each of these times on,
+    this one has more points.
     """
 
     tail: float

@@ -133,7 +133,7 @@ def pilot(problem: Problem, end: float, truth: Truth) -> CostModel:
     schemes = ("ars222", "ark4") if nonlinear else ("crank-nicolson", "tr-bdf2", "ark4")
 
     def steady(resolution: int, scheme: str, steps: int) -> FemRun:
-        """A run with so many steps, or two, four, eight times as many if it blows up."""
+        """A run with `steps` steps, or two, four, eight times as many if it blows up."""
         for factor in (1, 2, 4):
             try:
                 return _run(problem, end, truth, resolution, scheme, factor * steps)
