@@ -40,8 +40,8 @@ class FeatureDefaults:
     most_features: int = 2000
     """Features that are chosen at most without being asked for."""
     companion_features: float = 1.2
-    """Features of the companion per feature of the answer: their errors are those of different
-    features, and time goes with the cube."""
+    """Features of the companion per feature of the answer: it has other features anyway, and time
+    goes with the cube of their number."""
     oversampling: float = 2.4
     """Interior points per feature."""
     system_oversampling: float = 5.0

@@ -1,7 +1,7 @@
 """Finite elements: for a part of the time and for all of it, the best mesh and steps in it.
 
-What a run will cost and how accurate it will be is told by a pilot on coarse meshes, a user's
-experience, which does not count. It splits the error into its parts,
+What a run will cost and how accurate it will be is found by pilot runs on coarse meshes, which are
+not timed: they stand for a user's experience. They split the error into its parts,
 
     error ≈ A·resolution⁻ᵖ + B·steps⁻ᵠ,
 
@@ -36,13 +36,13 @@ LADDER = (4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 25
 PILOT = (12, 24)
 """Resolutions of the pilot."""
 PILOT_STEPS = 12
-"""So few that the time error shows: with many, what remains is the first moments' adjustment of the
-initial values to the mesh, which is part of the space error."""
+"""Few, so that the error in time shows: with many, what remains is how the initial values adjust to
+the mesh in the first moments, which is part of the error in space."""
 FEWEST_STEPS = 4
 ATTEMPTS = 4
-"""To make a run fit into its seconds."""
+"""How often a run is tried, each time smaller, until it fits into its seconds."""
 SMALLEST = 1e-15
-"""Errors below rounding are not believed."""
+"""Errors below rounding count as this."""
 SAFETY = 0.9
 """The share of the time that a run is planned to take: clocks are not that steady."""
 SOLVE_GROWTH, PREPARATION_GROWTH = 2.2, 2.4

@@ -13,7 +13,7 @@ from tengbc.types import Progress
 
 TOLERANCES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 FIT_SHARE = 0.4
-"""The part of the time after which the initial fit of `paper` has to be content."""
+"""The part of the seconds that the initial fit of `paper` may take."""
 
 
 def fast_trials(
