@@ -89,7 +89,7 @@ def read_config(path: Path) -> dict[str, Any]:
 
 
 def to_toml(chosen: Config) -> str:
-    """The complete file; options that are left to the preset stand in it as comments."""
+    """The complete file; options that are left to the strategy stand in it as comments."""
     problem, separator, name = chosen.problem.rpartition(":")
     if problem.endswith(".py"):
         problem = f"{Path(problem).absolute()}{separator}{name}"
@@ -101,7 +101,7 @@ def to_toml(chosen: Config) -> str:
     lines.append(f"checkpoint_every = {_value(chosen.checkpoint_every)}")
     for key, value in chosen.options.model_dump().items():
         lines.append(
-            f"# {key} is left to the preset" if value is None else f"{key} = {_value(value)}"
+            f"# {key} is left to the strategy" if value is None else f"{key} = {_value(value)}"
         )
     return "\n".join(lines) + "\n"
 

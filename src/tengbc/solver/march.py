@@ -299,7 +299,7 @@ def _lost(size: float, fits: Sequence[Fit], usual_size: float, t: float) -> str 
     return None
 
 
-class Watch:
+class ProgressWatch:
     """Tells progress, and where an exact solution is known the error, seldom and on few points.
 
     The second look estimates how long the march will take, and only in a long one is the error

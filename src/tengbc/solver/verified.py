@@ -23,7 +23,7 @@ from tengbc.outcome import Outcome, Result
 from tengbc.problem import Problem
 from tengbc.solution import Solution
 from tengbc.solver.compatibility import initial_mismatch
-from tengbc.solver.march import Callback, Watch, march, trajectory_of
+from tengbc.solver.march import Callback, ProgressWatch, march, trajectory_of
 from tengbc.solver.sampling import boundary_points
 from tengbc.solver.strategies.base import AbstractStrategy, Blame, Solved, Start
 from tengbc.timing import Stopwatch
@@ -94,7 +94,7 @@ class Runner:
                 self.options.seed,
                 () if purpose else self.callbacks,
                 stage,
-                Watch(self.problem, plan, progress),
+                ProgressWatch(self.problem, plan, progress),
             )
             marching, compiling_more = watch.lap()
             facts = {**self._facts(), **plan.facts, "march": name}

@@ -112,7 +112,8 @@ class AbstractStrategy(abc.ABC):
 
     def check(self, problem: Problem, options: Options) -> None:
         """Refuse, in a sentence, options that it cannot honour."""
-        given = {name for name in options.model_fields_set if getattr(options, name) is not None}
+        fields = Options.model_fields.items()
+        given = {name for name, field in fields if getattr(options, name) != field.default}
         refused = sorted(given - COMMON - self.honours)
         if refused:
             known = ", ".join(sorted(self.honours)) or "none"
