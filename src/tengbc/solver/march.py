@@ -184,8 +184,8 @@ class _March:
             if leg is None:
                 return self._ended(trajectory, Result(Outcome.DONE))
             last = leg.end >= self.plan.steps.end
-            asked = any([call(trajectory.history[-1], trajectory.state) for call in self.callbacks])
             stopping = self._look(trajectory)
+            asked = any([call(trajectory.history[-1], trajectory.state) for call in self.callbacks])
             if trajectory.still >= STALLED_STEPS:
                 return self._ended(trajectory, Result(Outcome.STALLED, _stall_text(leg.end)))
             if (asked or stopping) and not last:

@@ -54,10 +54,9 @@ class Paper(AbstractStrategy):
     def check(self, problem: Problem, options: Options) -> None:
         super().check(problem, options)
         if not chosen_scheme(options).explicit:
-            known = ", ".join(name for name, scheme in SCHEMES.items() if scheme.explicit)
             raise UsageError(
                 f"The strategy {self.name} cannot march with the scheme {options.scheme}, which "
-                f"needs matrices; choose one of {known}, or another strategy."
+                f"needs matrices; choose an explicit one, or another strategy."
             )
 
     def tolerance(self, problem: Problem, options: Options) -> None:
