@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from tengbc.errors import OutputError, UsageError
+from tengbc.errors import UsageError, file_errors
 from tengbc.figures.views import View, indexed, views
 from tengbc.geometry import Domain, Rectangle, checks
 from tengbc.geometry.mesh import triangulate
@@ -169,11 +169,8 @@ def animate(
     library = extra("matplotlib.animation", "An animation", "plot")
     film = library.FuncAnimation(figure, draw, frames=len(times), interval=1000 / fps)
     try:
-        film.save(target, writer=writer)
-    except OSError as error:
-        raise OutputError(
-            f"{target} cannot be written ({error.strerror or error}); choose another place."
-        ) from None
+        with file_errors(f"{target} cannot be written", "choose another place"):
+            film.save(target, writer=writer)
     finally:
         pyplot().close(figure)
     return film

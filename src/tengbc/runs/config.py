@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tengbc.errors import OutputError, UsageError
+from tengbc.errors import UsageError, file_errors
 from tengbc.options import Options, nearest, options
 
 RUN_KEYS = ("problem", "out", "checkpoint_every")
@@ -36,11 +36,8 @@ class Config:
         content: dict[str, Any] = {"problem": self.problem, **self.options.model_dump(mode="json")}
         path, _, name = self.problem.rpartition(":")
         if path.endswith(".py"):
-            try:
+            with file_errors(f"{path} cannot be read", "put it back"):
                 content |= {"problem": name, "file": _sha256(Path(path).read_bytes())}
-            except OSError as error:
-                reason = error.strerror
-                raise OutputError(f"{path} cannot be read ({reason}); put it back.") from None
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return _sha256(text.encode())
 
@@ -70,11 +67,8 @@ def config(given: dict[str, Any]) -> Config:
 
 def read_config(path: Path) -> dict[str, Any]:
     """The entries of a TOML file; paths in it are relative to the file."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be read ({error.strerror}); check the path.") from None
+    with file_errors(f"{path} cannot be read", "check the path"), path.open("rb") as file:
+        data = file.read(LARGEST_FILE + 1)
     if len(data) > LARGEST_FILE:
         raise UsageError(f"{path} is larger than a configuration can be; check the path.")
     try:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
-from tengbc.errors import CheckpointError, OutputError
+from tengbc.errors import CheckpointError, file_errors
 
 KEY = "tengbc"
 """The one entry of the file's metadata: several would come in any order."""
@@ -35,7 +35,8 @@ def pack(form: str, content: Mapping[str, Any], tensors: Mapping[str, np.ndarray
 
 def unpack(path: Path, form: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """(content, tensors) of a file that `pack` made, or a sentence that says what is wrong."""
-    data = _bytes(path)
+    with file_errors(f"{path} cannot be read", "check the path"):
+        data = path.read_bytes()
     found = _DIGEST.search(data[: 8 + _header_length(data)])
     if found is None:
         raise CheckpointError(
@@ -63,13 +64,6 @@ def _tensors(data: bytes, path: Path) -> dict[str, np.ndarray]:
         raise CheckpointError(
             f"{path} is not a safetensors file ({error}); use another copy."
         ) from None
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise OutputError(f"{path} cannot be read ({error.strerror}); check the path.") from None
 
 
 def _header_length(data: bytes) -> int:
