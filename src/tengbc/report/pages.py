@@ -29,11 +29,10 @@ def report_page(data: dict[str, Any]) -> str:
     """report.html as text."""
     summary, problem = data["summary"], data["problem"]
     curves = charts(data)
-    segments = [condition["segment"] for condition in problem["conditions"]] if problem else []
+    segments = [one["segment"] for one in problem["conditions"]] if problem else []
     if problem:
-        coloured = [
-            one | {"colour": colour(segments, one["segment"])} for one in problem["conditions"]
-        ]
+        laws = problem["conditions"]
+        coloured = [one | {"colour": colour(segments, one["segment"])} for one in laws]
         problem = problem | {"conditions": coloured}
     pictures = data["pictures"]
     return render(
@@ -80,11 +79,9 @@ def _footer(version: str | None, written: str | None) -> str:
 
 def render(template: str, payload: dict[str, Any], **values: Any) -> str:
     """A page; `payload` is what its script works with."""
-    return (
-        _environment()
-        .get_template(template)
-        .render(style=_inlined("style.css"), script=_inlined(*SCRIPTS), payload=payload, **values)
-    )
+    style, script = _inlined("style.css"), _inlined(*SCRIPTS)
+    page = _environment().get_template(template)
+    return page.render(style=style, script=script, payload=payload, **values)
 
 
 @cache
