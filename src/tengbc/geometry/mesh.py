@@ -33,7 +33,9 @@ def triangulate(domain: Domain, across: int | float = 60, *, rim: float = 0.5) -
     if domain.periodic:
         return _grid(lower, upper, spacing)
     faces = [face for segment in domain.segments for face in domain._faces(segment)]
-    places = [_divided(face.measure, rim * spacing) for face in faces]
+    # Parameters of points on each face, two at least, no farther apart than the spacing.
+    cells = [max(1, int(np.ceil(face.measure / (rim * spacing) - 1e-9))) for face in faces]
+    places = [np.linspace(0.0, 1.0, count + 1) for count in cells]
     lattice = _lattice(lower, upper, spacing)
     inside = lattice[domain._inside(lattice, -CLEARANCE * spacing)]
     for _ in range(ROUNDS):
@@ -50,11 +52,6 @@ def triangulate(domain: Domain, across: int | float = 60, *, rim: float = 0.5) -
     raise UsageError(
         f"{domain!r} has parts too narrow for {across} cells across; ask for more of them."
     )
-
-
-def _divided(length: float, spacing: float) -> Float[Array, " k"]:
-    """Parameters of points on a face, two at least, no farther apart than the spacing."""
-    return np.linspace(0.0, 1.0, max(1, int(np.ceil(length / spacing - 1e-9))) + 1)
 
 
 def _halved(s: Float[Array, " k"], chosen: Bool[Array, " k-1"]) -> Float[Array, " m"]:

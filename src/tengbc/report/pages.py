@@ -34,7 +34,8 @@ def report_page(data: dict[str, Any]) -> str:
         laws = problem["conditions"]
         coloured = [one | {"colour": colour(segments, one["segment"])} for one in laws]
         problem = problem | {"conditions": coloured}
-    pictures = data["pictures"]
+    pictures, version = data["pictures"], summary.get("versions", {}).get("tengbc")
+    maker, written = f"tengbc {version}" if version else "tengbc", data["written"]
     return render(
         "report.html",
         {"charts": curves, "pictures": [pictures] if pictures else [], "alike": False},
@@ -48,7 +49,7 @@ def report_page(data: dict[str, Any]) -> str:
         spent=spent(summary.get("seconds", {})),
         command=data["command"],
         settings=settings(summary),
-        footer=_footer(summary.get("versions", {}).get("tengbc"), data["written"]),
+        footer=f"Written by {maker} on {written}." if written else f"From a run of {maker}.",
     )
 
 
@@ -70,11 +71,6 @@ def spent(seconds: dict[str, float]) -> list[dict[str, Any]]:
         }
         for index, name in enumerate(order)
     ]
-
-
-def _footer(version: str | None, written: str | None) -> str:
-    maker = f"tengbc {version}" if version else "tengbc"
-    return f"Written by {maker} on {written}." if written else f"From a run of {maker}."
 
 
 def render(template: str, payload: dict[str, Any], **values: Any) -> str:

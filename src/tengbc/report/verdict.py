@@ -40,7 +40,8 @@ def verdict(summary: dict[str, Any]) -> Verdict:
         # The sentence above has the numbers; what is left of the message is what to do.
         message = message.partition("; ")[2] or message
     if message:
-        sentences.append(_sentence(message))
+        text = message[0].upper() + message[1:]
+        sentences.append(text if text.endswith((".", "!", "?")) else f"{text}.")
     total = summary.get("seconds", {}).get("total")
     if total is not None:
         sentences.append(f"It took {duration(total)}.")
@@ -91,11 +92,6 @@ def _error_sentence(measured: float | None, estimated: float | None, asked: floa
             f"solution is known to check it against."
         )
     return "The error is not known: there is neither an exact solution nor an estimate."
-
-
-def _sentence(message: str) -> str:
-    text = message[0].upper() + message[1:]
-    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _known(*rows: tuple[str, Any, Callable[[Any], str]]) -> list[Row]:

@@ -53,8 +53,7 @@ def config(given: dict[str, Any]) -> Config:
     for key in ("problem", "out"):
         if given.get(key) is not None and not isinstance(given[key], str | Path):
             raise UsageError(f"{key} is {_shown(given[key])}, but it should be text; change it.")
-    every = given.get("checkpoint_every")
-    every = 30.0 if every is None else every
+    every = 30.0 if given.get("checkpoint_every") is None else given["checkpoint_every"]
     if isinstance(every, bool) or not isinstance(every, int | float) or not 0 <= every < math.inf:
         raise UsageError(
             f"checkpoint_every is {_shown(every)}, but it should be a number of seconds, zero or "
@@ -84,19 +83,16 @@ def read_config(path: Path) -> dict[str, Any]:
 
 def to_toml(chosen: Config) -> str:
     """The complete file; options that are left to the preset stand in it as comments."""
-    problem, separator, name = chosen.problem.rpartition(":")
-    if problem.endswith(".py"):
-        problem = f"{Path(problem).absolute()}{separator}{name}"
-    else:
-        problem = chosen.problem
+    path, separator, name = chosen.problem.rpartition(":")
+    in_file = path.endswith(".py")
+    problem = f"{Path(path).absolute()}{separator}{name}" if in_file else chosen.problem
     lines = ["# A run of tengbc: tengbc run THIS_FILE.toml", f"problem = {_value(problem)}"]
     if chosen.out is not None:
         lines.append(f"out = {_value(str(chosen.out))}")
     lines.append(f"checkpoint_every = {_value(chosen.checkpoint_every)}")
     for key, value in chosen.options.model_dump().items():
-        lines.append(
-            f"# {key} is left to the preset" if value is None else f"{key} = {_value(value)}"
-        )
+        line = f"# {key} is left to the preset" if value is None else f"{key} = {_value(value)}"
+        lines.append(line)
     return "\n".join(lines) + "\n"
 
 
