@@ -18,7 +18,6 @@ from tengbc.problems.catalog import CATALOG
 
 if TYPE_CHECKING:
     from tengbc.problem import Problem
-    from tengbc.solution import Solution
 
 
 def check_problem(argument: str) -> None:
@@ -96,13 +95,6 @@ def solution_file(place: Path) -> Path:
             f"There is no {file}; name a directory that `tengbc run … --out DIR` has finished."
         )
     return file
-
-
-def load_solution(file: Path) -> Solution:
-    """The solution of that file."""
-    from tengbc.solution.file import load
-
-    return load(file)
 
 
 def numbers(text: str, name: str, kind: type = float) -> list[Any]:

@@ -16,15 +16,14 @@ from tengbc.cli.arguments import ProblemName, check_problem, load_problem
 from tengbc.errors import UsageError
 from tengbc.evidence.comparison.registry import CONTENDERS, chosen_solvers
 
+ALL = ",".join(CONTENDERS)
 if TYPE_CHECKING:
     from tengbc.evidence.comparison.compare import SolverTrials
 
 
 def compare(
     problem: ProblemName,
-    solvers: Annotated[str, typer.Option(help="Names with commas between them.")] = ",".join(
-        CONTENDERS
-    ),
+    solvers: Annotated[str, typer.Option(help="Names with commas between them.")] = ALL,
     seconds: Annotated[float, typer.Option(help="Wall clock for a run of each solver.")] = 60.0,
     t_end: Annotated[float | None, typer.Option(help="Final time.")] = None,
     out: Annotated[Path | None, typer.Option(help="Directory for table and plot.")] = None,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tengbc.cli.arguments import SolutionPath, load_solution, numbers, solution_file
+from tengbc.cli.arguments import SolutionPath, numbers, solution_file
 from tengbc.errors import UsageError, file_errors
 
 SUFFIXES = (".png", ".pdf", ".svg", ".jpg", ".gif", ".mp4")
@@ -37,9 +37,10 @@ def plot(
             "An animation shows the values at all times; leave --error and --times out."
         )
     from tengbc.optional import extra
+    from tengbc.solution.file import load
 
     extra("matplotlib", "A figure", "plot").use("Agg")  # files, no windows
-    solution = load_solution(file)
+    solution = load(file)
     if moving:
         solution.animate(target, dpi=dpi)
     else:

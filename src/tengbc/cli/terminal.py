@@ -59,7 +59,8 @@ class Bar:
         if phase == self._phase and fraction < 1 and now - self._last_draw < 0.1:
             return
         self._last_draw = now
-        text = "  ".join(f"{name} {_short(value)}" for name, value in known.items())
+        short = lambda value: f"{value:.3g}" if isinstance(value, float) else str(value)
+        text = "  ".join(f"{name} {short(value)}" for name, value in known.items())
         if self.console.is_terminal:
             if phase != self._phase:
                 if self._task is not None:
@@ -71,10 +72,6 @@ class Bar:
             self._last_line = now
             self.console.print(f"{phase} {fraction:.0%}  {text}", highlight=False)
         self._phase = phase
-
-
-def _short(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def print_json(content: dict[str, Any]) -> None:

@@ -159,7 +159,8 @@ class Domain(abc.ABC):
                 s, weights = face.gauss(_order(order))
                 x, normal = face.place(s)
                 parts.append((x, face.measure * weights, normal))
-            return BoundaryPoints(*map(np.concatenate, zip(*parts, strict=True)), segment)
+            x, weights, normal = map(np.concatenate, zip(*parts, strict=True))
+            return BoundaryPoints(x, weights, normal, segment)
         n = checks.whole(n, "n", 1)
         if rule == "uniform":
             s = faces.uniform(pieces, n)

@@ -64,10 +64,8 @@ class Polygon(Domain):
     def _shape(self) -> Any:
         import shapely
 
-        shape = shapely.Polygon(
-            np.array(self.vertices) - self._origin,
-            [np.array(hole) - self._origin for hole in self.holes],
-        )
+        outer, *holes = (np.array(ring) - self._origin for ring in (self.vertices, *self.holes))
+        shape = shapely.Polygon(outer, holes)
         shapely.prepare(shape)
         return shape
 
@@ -75,8 +73,7 @@ class Polygon(Domain):
     def _rim(self) -> Any:
         import shapely
 
-        rim = self._shape.boundary
-        shapely.prepare(rim)
+        shapely.prepare(rim := self._shape.boundary)
         return rim
 
     @cached_property

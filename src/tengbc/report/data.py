@@ -66,11 +66,12 @@ def _estimate(solution: Solution) -> dict[str, Any] | None:
 def problem_data(problem: Problem) -> dict[str, Any]:
     """The problem in formulas, and its domain as lines to draw."""
     texts = dict(problem.described())
+    six_digits = lambda found: f"{float(found[0]):.6g}"
     return {
         "name": problem.name,
         "equation": f"∂ₜu = {problem.equation.formula}",
         "kind": problem.kind,
-        "domain": _rounded(problem.domain.describe()),
+        "domain": re.sub(r"\d+\.\d{5,}(?:e[-+]?\d+)?", six_digits, problem.domain.describe()),
         "conditions": [
             {
                 "segment": name,
@@ -84,11 +85,6 @@ def problem_data(problem: Problem) -> dict[str, Any]:
         "normal": problem.uses_normal,
         "drawing": _drawing(problem.domain),
     }
-
-
-def _rounded(text: str) -> str:
-    """Long decimals with six digits."""
-    return re.sub(r"\d+\.\d{5,}(?:e[-+]?\d+)?", lambda found: f"{float(found[0]):.6g}", text)
 
 
 def _drawing(domain: Domain) -> dict[str, Any]:

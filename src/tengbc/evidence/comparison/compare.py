@@ -1,7 +1,5 @@
 """Run every solver on a problem, each with the same seconds, and note how it went."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The comparison as CSV, as Markdown and as a plot of work against precision."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -42,20 +40,12 @@ def rows(entries: Sequence[SolverTrials]) -> list[list[str]]:
     """The best of each solver: solver, error, seconds, unknowns, setting, remark."""
     lines = []
     for entry in entries:
-        best = entry.best
-        if best is None:
-            lines.append([entry.solver, "–", "–", "–", "–", entry.reason])
-            continue
-        lines.append(
-            [
-                entry.solver,
-                f"{best.errors.worst:.1e}",
-                f"{best.seconds:.1f} + {best.compile_seconds:.1f}",
-                f"{best.unknowns:,}",
-                best.setting,
-                best.note or entry.reason,
-            ]
-        )
+        cells, note, best = ["–"] * 4, entry.reason, entry.best
+        if best is not None:
+            seconds = f"{best.seconds:.1f} + {best.compile_seconds:.1f}"
+            cells = [f"{best.errors.worst:.1e}", seconds, f"{best.unknowns:,}", best.setting]
+            note = best.note or entry.reason
+        lines.append([entry.solver, *cells, note])
     return lines
 
 

@@ -1,7 +1,5 @@
 """What a solver is given, one of its runs, and all its runs as lines of the comparison."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

@@ -67,18 +67,12 @@ class Bfgs:
         direction = -_symmetric_product(1.0, self._inverse, self.gradient)
         if self._fresh:
             direction /= max(float(np.linalg.norm(direction)), 1e-300)
+        loss_at = lambda theta: self._evaluate(theta)[0]
+        gradient_at = lambda theta: self._evaluate(theta)[1]
+        start = (self.theta, direction, self.gradient, self.loss)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a failed search is answered, not shown
-            size, *_ = line_search(
-                lambda theta: self._evaluate(theta)[0],
-                lambda theta: self._evaluate(theta)[1],
-                self.theta,
-                direction,
-                self.gradient,
-                self.loss,
-                c2=0.9,
-                maxiter=20,
-            )
+            size, *_ = line_search(loss_at, gradient_at, *start, c2=0.9, maxiter=20)
         if size is None:
             return False
         theta = self.theta + size * direction

@@ -9,8 +9,6 @@ the first measured against the truth, the second for each scheme against finer s
 mesh.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple

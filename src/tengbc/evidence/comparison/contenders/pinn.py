@@ -1,7 +1,5 @@
 """Space–time networks: one training, looked at several times."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

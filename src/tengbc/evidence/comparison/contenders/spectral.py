@@ -1,7 +1,5 @@
 """Fourier series on ever finer grids."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """This package's own two presets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 
