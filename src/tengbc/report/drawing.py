@@ -41,17 +41,17 @@ def closed_rings(lines: Sequence[Line], size: float) -> list[Line]:
     Ends that lie within 10⁻⁶ × `size` of each other are one corner. Lines that do not close are
     closed by a straight edge.
     """
-    near = 1e-6 * size
+    meet = lambda first, second: np.linalg.norm(first - second) <= 1e-6 * size
     left, rings = list(lines), []
     while left:
-        ring, following = left.pop(0), 0
-        while following is not None and np.linalg.norm(ring[-1] - ring[0]) > near:
-            apart = [np.linalg.norm(line[[0, -1]] - ring[-1], axis=1) for line in left]
-            following = next((k for k, ends in enumerate(apart) if ends.min() <= near), None)
-            if following is not None:
-                line = left.pop(following)
-                forward = apart[following][0] <= near
-                ring = np.concatenate([ring, (line if forward else line[::-1])[1:]])
+        ring, found = left.pop(0), 0
+        while found is not None and not meet(ring[-1], ring[0]):
+            touching = (meet(line[0], ring[-1]) or meet(line[-1], ring[-1]) for line in left)
+            found = next((index for index, touches in enumerate(touching) if touches), None)
+            if found is not None:
+                line = left.pop(found)
+                ahead = line if meet(line[0], ring[-1]) else line[::-1]
+                ring = np.concatenate([ring, ahead[1:]])
         rings.append(ring)
     return rings
 
