@@ -23,6 +23,15 @@ def new_figure(rows: int = 1, columns: int = 1, *, width: float, height: float) 
     return figure, figure.subplots(rows, columns)
 
 
+def finish_axis(axis: Any, title: str, label: str = "", legend: bool = True) -> None:
+    """Title, name of the horizontal axis, a faint grid, and a legend where lines have names."""
+    axis.set_title(title)
+    axis.set_xlabel(label)
+    axis.grid(alpha=0.3)
+    if legend and axis.get_legend_handles_labels()[0]:
+        axis.legend(fontsize="small")
+
+
 def save_figure(figure: Any, stem: Path, dpi: int = 110) -> list[Path]:
     """Write stem.png and stem.svg, without a date in them."""
     matplotlib = importlib.import_module("matplotlib")

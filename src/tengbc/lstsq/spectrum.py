@@ -83,12 +83,10 @@ def spectrum(
     """
     transposed, exponent = scaled(transposed)
     b, exponent_right = scaled(b)
+    factorise = _by_gram if method == "gram" else _by_qr_and_svd
     if jax.default_backend() != "cpu":
-        singular, directions, coefficients, outside = _by_xla(transposed, b)
-    elif method == "gram":
-        singular, directions, coefficients, outside = _by_gram(transposed, b)
-    else:
-        singular, directions, coefficients, outside = _by_qr_and_svd(transposed, b)
+        factorise = _by_xla
+    singular, directions, coefficients, outside = factorise(transposed, b)
     lost = EPS * max(transposed.shape) * singular.max(initial=0.0)
     singular = np.where(singular > lost, singular, 0.0)
     return Spectrum(singular, directions, coefficients, outside, exponent, exponent_right)

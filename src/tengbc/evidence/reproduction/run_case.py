@@ -42,10 +42,9 @@ def run_case(case: Case, problem: Problem, directory: Path, report: Progress) ->
     """Solve and write; False if the run was interrupted, so that it can be taken up again."""
     if case.solver == "paper":
         solution = _resumable(case, problem, directory, report)
-        if solution is None:
-            return False
-        write_fields(directory, problem, solution)
-        return True
+        if solution is not None:
+            write_fields(directory, problem, solution)
+        return solution is not None
     directory.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
     solution = _solve(case, problem, report)
