@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -95,7 +95,10 @@ class _Nothing:
     name: str = "march"
     asked: Callable[[], bool] = lambda: False
     seconds_before: float = 0.0
-    interval: ClassVar[float] = LOOK
+
+    @property
+    def interval(self) -> float:
+        return LOOK
 
     @property
     def stopping(self) -> bool:
