@@ -21,10 +21,9 @@ from tengbc.schemes import SCHEMES, AbstractScheme, RungeKutta
 from tengbc.solver.march import Plan, Trajectory
 from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.steps import GridSteps, time_grid
-from tengbc.solver.strategies.base import AbstractStrategy, Applies, Blame, Solved, Start
+from tengbc.solver.strategies.base import AbstractStrategy, Applies, Blame, Solved, Task
 from tengbc.solver.strategies.features import COMPILING, keep_every
 from tengbc.spaces import NetworkSpace, State
-from tengbc.types import Progress
 
 Array = np.ndarray
 POLISHING = 20
@@ -48,6 +47,8 @@ class Paper(AbstractStrategy):
         }
     )
 
+    measures_error = False
+
     def applies(self, problem: Problem) -> Applies:
         return Applies(True, "any problem; taken only if asked for, since it is slow")
 
@@ -59,10 +60,7 @@ class Paper(AbstractStrategy):
                 f"needs matrices; choose an explicit one, or another strategy."
             )
 
-    def tolerance(self, problem: Problem, options: Options) -> None:
-        return None
-
-    def first(self, problem: Problem, options: Options, t_end: float, tolerance: float) -> None:
+    def first(self, task: Task) -> None:
         return None
 
     def companion(self, resolution: None) -> None:
@@ -71,22 +69,14 @@ class Paper(AbstractStrategy):
     def refine(self, resolution: None, solved: Solved, blame: Blame | None) -> None:
         return None
 
-    def discretise(
-        self,
-        problem: Problem,
-        options: Options,
-        resolution: None,
-        t_end: float,
-        start: Start,
-        progress: Progress,
-        journal: Journal,
-    ) -> Plan:
+    def discretise(self, task: Task, resolution: None) -> Plan:
         """The initial condition is fitted on few points and then polished on all.
 
         It has to be far better than the error wanted at the end: L(u) sees its roughest part
         enlarged, no step can remove what the network could not fit, and so the march drifts.
         """
-        grid = time_grid(t_end, options.dt or PAPER.dt)
+        problem, options = task.problem, task.options
+        grid = time_grid(task.t_end, options.dt or PAPER.dt)
         domain, network = problem.domain, _network(problem, options)
         if options.interior_points is not None:
             interior = domain.interior(options.interior_points)
@@ -96,9 +86,9 @@ class Paper(AbstractStrategy):
         collocation = Collocation(problem, network, interior, boundary)
         projection, failure = _projection(options), None
         try:
-            theta = _initial_fit(collocation, network, projection, options, progress, journal)
+            theta = _initial_fit(collocation, network, projection, task)
         except OutputError as error:
-            theta, failure = _fitted_so_far(collocation, journal), unwritten(error)
+            theta, failure = _fitted_so_far(collocation, task.journal), unwritten(error)
         steps = GridSteps(grid, keep_every(len(theta), grid.steps, checks=False))
         facts = {
             "scheme": chosen_scheme(options).name,
@@ -119,9 +109,9 @@ class Paper(AbstractStrategy):
         )
 
     def parameters(
-        self, problem: Problem, options: Options, resolution: None, trajectory: Trajectory
+        self, task: Task, resolution: None, trajectory: Trajectory
     ) -> tuple[Parameters, Float[Array, "k p"]]:
-        return Parameters(_network(problem, options)), np.array(trajectory.thetas)
+        return Parameters(_network(task.problem, task.options)), np.array(trajectory.thetas)
 
     def cost(self, problem: Problem, options: Options, t_end: float, speed: float) -> Cost:
         """Columns and a factorisation for each iteration of each stage, and the initial fit."""
@@ -177,15 +167,10 @@ def _fitted_so_far(collocation: Collocation, journal: Journal) -> Float[Array, "
 
 
 def _initial_fit(
-    collocation: Collocation,
-    network: Network,
-    projection: SubsetProjection,
-    options: Options,
-    progress: Progress,
-    journal: Journal,
+    collocation: Collocation, network: Network, projection: SubsetProjection, task: Task
 ) -> Float[Array, " p"]:
     """Head exactly, random subsets of the body by damped and accelerated steps, then polished."""
-    problem, fitted = collocation.problem, journal.stage("initial fit")
+    problem, options, fitted = task.problem, task.options, task.journal.stage("initial fit")
     before = fitted.recall()
     if before is not None and before.finished:
         return before.arrays["theta"]
@@ -198,7 +183,9 @@ def _initial_fit(
     iterations = options.fit_iterations or PAPER.fit_iterations
 
     def told(iteration: int, residual: float) -> object:
-        return progress("initial fit", (iteration + 1) / iterations, {"fit_residual": residual})
+        return task.progress(
+            "initial fit", (iteration + 1) / iterations, {"fit_residual": residual}
+        )
 
     fitter = SeparableProjection(iterations, PAPER.fit_subset, patience=60, acceleration=True)
     target = initial_values(problem, coarse.interior)
