@@ -15,6 +15,7 @@ from tengbc.geometry.domain import Domain
 from tengbc.geometry.faces import Face
 
 NAMES = (("left", "right"), ("bottom", "top"), ("back", "front"))
+Corner = Sequence[float] | np.ndarray
 
 
 class AxisAligned(Domain):
@@ -22,7 +23,7 @@ class AxisAligned(Domain):
 
     @property
     @abc.abstractmethod
-    def _corners(self) -> tuple[Sequence[float], Sequence[float]]:
+    def _corners(self) -> tuple[Corner, Corner]:
         """Lower and upper corner."""
 
     @property
@@ -103,15 +104,15 @@ class Interval(Cartesian):
 class Rectangle(Cartesian):
     """(lower₁, upper₁) × (lower₂, upper₂) with segments left, right, bottom and top."""
 
-    lower: Sequence[float] = (0.0, 0.0)
-    upper: Sequence[float] = (1.0, 1.0)
+    lower: Corner = (0.0, 0.0)
+    upper: Corner = (1.0, 1.0)
 
     def __post_init__(self) -> None:
         lower, upper = checks.box(self.lower, self.upper, dim=2)
         checks.assign(self, lower=lower, upper=upper)
 
     @property
-    def _corners(self) -> tuple[Sequence[float], Sequence[float]]:
+    def _corners(self) -> tuple[Corner, Corner]:
         return self.lower, self.upper
 
 
@@ -124,15 +125,15 @@ class Box(Cartesian):
     and front (third), axis3-lower and axis3-upper (fourth), …
     """
 
-    lower: Sequence[float]
-    upper: Sequence[float]
+    lower: Corner
+    upper: Corner
 
     def __post_init__(self) -> None:
         lower, upper = checks.box(self.lower, self.upper)
         checks.assign(self, lower=lower, upper=upper)
 
     @property
-    def _corners(self) -> tuple[Sequence[float], Sequence[float]]:
+    def _corners(self) -> tuple[Corner, Corner]:
         return self.lower, self.upper
 
 
@@ -144,8 +145,8 @@ class PeriodicBox(AxisAligned):
     It has no boundary and contains every finite point; `wrap` gives the point's place in the box.
     """
 
-    lower: Sequence[float]
-    upper: Sequence[float]
+    lower: Corner
+    upper: Corner
     periodic: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -153,7 +154,7 @@ class PeriodicBox(AxisAligned):
         checks.assign(self, lower=lower, upper=upper)
 
     @property
-    def _corners(self) -> tuple[Sequence[float], Sequence[float]]:
+    def _corners(self) -> tuple[Corner, Corner]:
         return self.lower, self.upper
 
     @property

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from tengbc.errors import UsageError
 from tengbc.geometry import checks, faces, grids, sequences, triangles
 from tengbc.geometry.faces import Face
+from tengbc.geometry.mesh import triangulate
 from tengbc.geometry.points import BoundaryPoints, Points
 
 DEFAULT_ORDER = 20
@@ -69,8 +70,6 @@ class Domain(abc.ABC):
         equal weight elsewhere.
         """
         if self.dim == 2:
-            from tengbc.geometry.mesh import triangulate
-
             points, corners = triangulate(self, across=MESH)
             x, weights = triangles.gauss(points[corners], order)
         else:

@@ -66,7 +66,7 @@ class Spectrum:
             x=shifted(x, self.exponent_right - self.exponent),
             rank=rank,
             condition=float(largest / self.singular[rank - 1]) if rank else 1.0,
-            residual=float(shifted(residual, self.exponent_right)),
+            residual=float(np.ldexp(residual, self.exponent_right)),
         )
 
 

@@ -17,7 +17,7 @@ from tengbc.options import Options
 from tengbc.outcome import unwritten
 from tengbc.problem import Problem
 from tengbc.projection import Collocation, SeparableProjection, SubsetProjection
-from tengbc.schemes import SCHEMES, AbstractScheme, RungeKutta
+from tengbc.schemes import SCHEMES, AbstractScheme
 from tengbc.solver.march import Plan
 from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.steps import GridSteps, time_grid
@@ -129,11 +129,10 @@ class Paper(AbstractStrategy):
         """Columns and a factorisation for each iteration of each stage, and the initial fit."""
         dim, m = problem.domain.dim, problem.components or 1
         rows, active = m * paper_rows(options, dim), options.subset or PAPER.subset
-        scheme = chosen_scheme(options)
-        stages = scheme.tableau.stages if isinstance(scheme, RungeKutta) else 1
         # Measured: two iterations settle a stage, three times the operations of its Gram matrix.
-        fits = stages * min(options.iterations or PAPER.iterations, 2) * t_end
-        march = fits / (options.dt or PAPER.dt) * 3 * (2 * rows * active**2 + 30 * rows * active)
+        fits = chosen_scheme(options).fits_per_step * min(options.iterations or PAPER.iterations, 2)
+        steps = t_end / (options.dt or PAPER.dt)
+        march = steps * fits * 3 * (2 * rows * active**2 + 30 * rows * active)
         points = m * (PAPER.fit_points + PAPER.fit_boundary_points)
         parameters = min(paper_parameters(options, dim, m), PAPER.fit_subset)
         fit = 6.0 * points**2 * parameters * (options.fit_iterations or PAPER.fit_iterations)
@@ -144,9 +143,7 @@ class Paper(AbstractStrategy):
 def chosen_scheme(options: Options) -> AbstractScheme:
     """The scheme that the options name, or the paper's, with the stage data asked for."""
     scheme = SCHEMES[options.scheme or PAPER.scheme]
-    if isinstance(scheme, RungeKutta) and options.stage_data is not None:
-        return replace(scheme, stage_data=options.stage_data)
-    return scheme
+    return scheme if options.stage_data is None else scheme.with_stage_data(options.stage_data)
 
 
 def _network(problem: Problem, options: Options) -> Network:
