@@ -17,7 +17,7 @@ from tengbc.evidence.comparison.presentation import (
     plot,
 )
 from tengbc.evidence.comparison.registry import CONTENDERS, chosen_solvers
-from tengbc.evidence.comparison.trial import OutOfTime, SolverTrials, Trial, Watch
+from tengbc.evidence.comparison.trial import OutOfTime, SolverTrials, TimeLimit, Trial
 from tengbc.solution.measure import Errors
 
 
@@ -96,6 +96,6 @@ def test_every_contender_can_be_loaded():
 
 
 def test_the_watch_ends_a_run_that_takes_too_long():
-    Watch(60.0).check("march", 0.5, {})
+    TimeLimit(60.0).check("march", 0.5, {})
     with pytest.raises(OutOfTime):
-        Watch(-1.0).check()
+        TimeLimit(-1.0).check()

@@ -49,7 +49,7 @@ class SolverTrials:
         return max(self.trials, key=lambda trial: trial.reached, default=None)
 
 
-class Watch:
+class TimeLimit:
     """The seconds that a run may take, and those that it took."""
 
     def __init__(self, seconds: float):

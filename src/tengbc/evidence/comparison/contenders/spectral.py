@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tengbc.evidence.baselines.spectral import solve_spectral
-from tengbc.evidence.comparison.trial import OutOfTime, Trial, Watch
+from tengbc.evidence.comparison.trial import OutOfTime, TimeLimit, Trial
 from tengbc.problem import Problem
 from tengbc.solution.measure import Truth
 from tengbc.types import Progress
@@ -20,11 +20,11 @@ def trials(
 ) -> Iterator[Trial]:
     """One run for each resolution that fits into the seconds."""
     for resolution in RESOLUTIONS:
-        watch = Watch(seconds)
+        limit = TimeLimit(seconds)
 
-        def watched(phase: str, fraction: float, known: dict, watch=watch) -> None:
-            watch.check()
-            report("spectral", watch.share, {})
+        def watched(phase: str, fraction: float, known: dict, limit=limit) -> None:
+            limit.check()
+            report("spectral", limit.share, {})
 
         try:
             solution = solve_spectral(
@@ -37,7 +37,7 @@ def trials(
             )
         except OutOfTime:
             return
-        passed, compiling = watch.stopwatch.lap()
+        passed, compiling = limit.stopwatch.lap()
         errors = truth.errors(solution.at_times, end)
         assert errors is not None
         unknowns = int(str(solution.facts["unknowns"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tengbc.evidence.comparison.trial import OutOfTime, Trial, Watch
+from tengbc.evidence.comparison.trial import OutOfTime, TimeLimit, Trial
 from tengbc.outcome import Outcome
 from tengbc.problem import Problem
 from tengbc.solution.measure import Truth
@@ -21,17 +21,17 @@ def fast_trials(
 ) -> Iterator[Trial]:
     """One run for each tolerance; answer and witness both count."""
     for rtol in TOLERANCES:
-        watch = Watch(seconds)
+        limit = TimeLimit(seconds)
 
-        def watched(phase: str, fraction: float, known: dict, watch=watch, rtol=rtol) -> None:
-            watch.check()
-            report(f"fast {rtol:.0e}", watch.share, {})
+        def watched(phase: str, fraction: float, known: dict, limit=limit, rtol=rtol) -> None:
+            limit.check()
+            report(f"fast {rtol:.0e}", limit.share, {})
 
         try:
             solution = solve(problem, end, rtol=rtol, throw=False, report=watched)
         except OutOfTime:
             return
-        passed, compiling = watch.stopwatch.lap()
+        passed, compiling = limit.stopwatch.lap()
         if solution.result.outcome in (Outcome.DIVERGED, Outcome.NON_FINITE):
             return
         errors = truth.errors(solution.at_times, end)
@@ -56,17 +56,17 @@ def paper_trials(
 
     Its error is that of the times it reached, which are few in a minute, and the note says so.
     """
-    watch = Watch(seconds)
+    limit = TimeLimit(seconds)
 
     def watched(phase: str, fraction: float, known: dict) -> bool:
-        report("paper", watch.share, {"phase": phase})
-        return watch.share > FIT_SHARE  # ends the initial fit
+        report("paper", limit.share, {"phase": phase})
+        return limit.share > FIT_SHARE  # ends the initial fit
 
     def over(record, state) -> bool:
-        return watch.share >= 1.0
+        return limit.share >= 1.0
 
     solution = solve(problem, end, preset="paper", throw=False, report=watched, callbacks=[over])
-    passed, compiling = watch.stopwatch.lap()
+    passed, compiling = limit.stopwatch.lap()
     reached = float(solution.times[-1])
     errors = truth.errors(solution.at_times, reached)
     assert errors is not None
