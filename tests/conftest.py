@@ -1,10 +1,12 @@
 """What every test shares: float64, the `long` marker, and repeatable property tests."""
 
 import jax
+import jaxtyping
 import pytest
 from hypothesis import settings
 
 jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_numpy_rank_promotion", "raise")
 
 # Compilation makes the first example slow, so no deadline; `make test` draws the same examples
 # every time, a long run draws new ones.
@@ -27,6 +29,14 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.get_closest_marker("long"):
             item.add_marker(skip)
+
+
+@pytest.fixture
+def wrong_types():
+    """For arguments of a wrong type, given on purpose: the package's own sentence is wanted."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture(scope="session")

@@ -35,7 +35,7 @@ class Picture:
     view: View
     x: Float[Array, "n d"]
     triangles: Int[Array, "t 3"] | None = None
-    outline: Sequence[Float[Array, "k 2"]] = ()
+    outline: Sequence[Float[Array, "_ 2"]] = ()
 
     @property
     def shown(self) -> Float[Array, "n s"]:
@@ -216,7 +216,7 @@ def _draw(
     solution: Solution,
     times: list[float],
     looks: list[Picture],
-    values: list[Float[Array, "k n c"]],
+    values: list[Float[Array, "k _ c"]],
     component: int | None,
     ax: Any,
     symbol: str,
