@@ -23,7 +23,7 @@ WEIGHTS = {
 
 
 def exact(phi, r, t):
-    """The exact solution in polar coordinates, as in tengbc.problems.heat_neumann."""
+    """The exact solution in polar coordinates, as in tengbc.problems.heat."""
     total = 0.0
     for (m, n), weight in WEIGHTS.items():
         zero = jnp_zeros(m, n)[-1]

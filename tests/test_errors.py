@@ -9,7 +9,7 @@ import pytest
 import tengbc as tb
 from tengbc import errors
 from tengbc.evidence.baselines.fem import BudgetError, solve_fem
-from tengbc.evidence.comparison.trial import OutOfTime, TimeLimit
+from tengbc.evidence.comparison.trial import OutOfTime, Watch
 from tengbc.journal import Snapshot
 from tengbc.networks import Parameters
 from tengbc.outcome import Outcome, Result
@@ -42,9 +42,9 @@ def damaged(path):
 
 
 def out_of_time():
-    limit = TimeLimit(1e-6)
+    watch = Watch(1e-6)
     time.sleep(1e-3)
-    limit.check()
+    watch.check()
 
 
 CASES = {

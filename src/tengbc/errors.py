@@ -1,5 +1,8 @@
 """Every error of the package: one sentence that says what, why and what to do."""
 
+import contextlib
+import errno
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -51,6 +54,18 @@ class OutputError(TengbcError, OSError):
     def __init__(self, message: str = "", out_of_space: bool = False):
         super().__init__(message)
         self.out_of_space = out_of_space
+
+
+@contextlib.contextmanager
+def file_errors(what: str, advice: str) -> Iterator[None]:
+    """What the system says against a file becomes an OutputError: `what` (reason); `advice`."""
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise OutputError(f"{what} ({error.strerror or error}); {advice}.", full) from None
 
 
 class CheckpointError(TengbcError):

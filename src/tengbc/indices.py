@@ -24,15 +24,12 @@ def indices_past_the_end(program) -> Iterator[tuple[int, tuple[int, ...]]]:
             for start, size, length in zip(
                 starts, equation.params["slice_sizes"], array.aval.shape, strict=True
             ):
-                index = _value(start, fixed) if _is_fixed(start, fixed) else 0
+                known = isinstance(start, Literal) or start in fixed
+                index = _value(start, fixed) if known else 0
                 if not 0 <= index <= length - size:
                     yield index, array.aval.shape
-        if equation.invars and all(_is_fixed(var, fixed) for var in equation.invars):
+        if equation.invars and all(isinstance(v, Literal) or v in fixed for v in equation.invars):
             fixed.update(dict.fromkeys(equation.outvars, equation))
-
-
-def _is_fixed(var, fixed: Mapping) -> bool:
-    return isinstance(var, Literal) or var in fixed
 
 
 def _value(var, fixed: Mapping) -> int:

@@ -18,9 +18,18 @@ def matplotlib_figure() -> Any:
 
 
 def new_figure(rows: int = 1, columns: int = 1, *, width: float, height: float) -> tuple[Any, Any]:
-    """A figure of so many inches and its axes, an array where there are several."""
+    """A figure of the given size in inches and its axes, an array where there are several."""
     figure = matplotlib_figure().Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns)
+
+
+def finish_axis(axis: Any, title: str, label: str = "", legend: bool = True) -> None:
+    """Title, name of the horizontal axis, a faint grid, and a legend where lines have names."""
+    axis.set_title(title)
+    axis.set_xlabel(label)
+    axis.grid(alpha=0.3)
+    if legend and axis.get_legend_handles_labels()[0]:
+        axis.legend(fontsize="small")
 
 
 def save_figure(figure: Any, stem: Path, dpi: int = 110) -> list[Path]:

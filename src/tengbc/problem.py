@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -52,7 +53,7 @@ class Problem:
         rtol: float | None = None,
     ):
         self.domain = _as_domain(domain)
-        self.equation = _as_equation(equation)
+        self.equation = equation if isinstance(equation, AbstractEquation) else Equation(equation)
         self.conditions = _as_conditions(conditions, domain.segments)
         self._initial = _as_initial(initial)
         if exact is not None:
@@ -86,12 +87,10 @@ class Problem:
     def exact(self, x, t: Time) -> Float[np.ndarray, "..."]:
         """The exact solution u(x, t) in float64, at one point (d,) or many (n, d)."""
         if self._evaluate_exact is None:
-            instead = (
-                "its .reference holds values." if self.reference else "pass exact=… to Problem."
-            )
+            instead = "its .reference holds values" if self.reference else "pass exact=… to Problem"
             raise UsageError(
                 f"The problem {self.name or 'at hand'} has no exact solution as a formula; "
-                f"{instead}"
+                f"{instead}."
             )
         return self._evaluate_exact(x, t)
 
@@ -107,10 +106,7 @@ class Problem:
             ("problem", self.name or "(no name)"),
             ("equation", f"∂ₜu = {self.equation.formula}    ({self.kind})"),
             ("domain", self.domain.describe()),
-            *(
-                (f"on {segment}", condition.formula)
-                for segment, condition in self.conditions.items()
-            ),
+            *((f"on {segment}", law.formula) for segment, law in self.conditions.items()),
             ("initial", f"u(x, 0) = {given}"),
             ("t_end", "not set" if self.t_end is None else f"{self.t_end:g}"),
             ("solution", self._solution_text()),
@@ -125,10 +121,10 @@ class Problem:
         return any("∂ₙ" in condition.formula for condition in self.conditions.values())
 
     def explain(self) -> str:
-        """The problem in words and formulas, as it was understood."""
-        items = self.described()
-        width = max(len(label) for label, _ in items)
-        return "\n".join(f"{label:<{width}}  {text}" for label, text in items)
+        """The problem in words and formulas, as it was understood, and how it will be solved."""
+        # Strategies know problems, so problems look them up by name.
+        selection = importlib.import_module("tengbc.solver").select_strategy(self)
+        return explained([*self.described(), ("strategy", str(selection))])
 
     def _solution_text(self) -> str:
         if self.exact_function is not None:
@@ -139,16 +135,18 @@ class Problem:
         return "not known"
 
 
+def explained(items: list[tuple[str, str]]) -> str:
+    """Labels and texts in two columns."""
+    width = max(len(label) for label, _ in items)
+    return "\n".join(f"{label:<{width}}  {text}" for label, text in items)
+
+
 def _as_domain(domain: Domain) -> Domain:
     from tengbc.geometry.domain import Domain
 
     if not isinstance(domain, Domain):
         raise ProblemError(f"domain is {domain!r}, but it must be a domain, such as tb.Disk(1.0).")
     return domain
-
-
-def _as_equation(equation: AbstractEquation | Callable[..., Value]) -> AbstractEquation:
-    return equation if isinstance(equation, AbstractEquation) else Equation(equation)
 
 
 def _as_conditions(
@@ -165,18 +163,19 @@ def _as_conditions(
     unknown = [segment for segment in conditions if segment not in segments]
     if missing or unknown:
         wrong = [f"no condition for {', '.join(missing)}"] if missing else []
-        wrong += (
-            [f"a condition for {', '.join(map(str, unknown))}, not a segment"] if unknown else []
-        )
+        if unknown:
+            wrong.append(f"a condition for {', '.join(map(str, unknown))}, not a segment")
         raise ProblemError(
             f"The conditions do not match the boundary ({' and '.join(wrong)}); "
             f"the domain's segments are: {', '.join(segments) or 'none'}."
         )
-    return MappingProxyType({segment: _as_condition(conditions[segment]) for segment in segments})
-
-
-def _as_condition(condition: AbstractCondition | Callable[..., Value]) -> AbstractCondition:
-    return condition if isinstance(condition, AbstractCondition) else Condition(condition)
+    laws = {segment: conditions[segment] for segment in segments}
+    return MappingProxyType(
+        {
+            s: law if isinstance(law, AbstractCondition) else Condition(law)
+            for s, law in laws.items()
+        }
+    )
 
 
 def _as_initial(initial: CoefficientLike) -> Coefficient:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from tengbc.errors import ProblemError, TengbcError
 from tengbc.indices import indices_past_the_end
-from tengbc.types import Field, Point, Value
+from tengbc.types import Point, Value
 
 if TYPE_CHECKING:
     from tengbc.problem import Problem
@@ -25,7 +25,10 @@ def field_shape(problem: Problem) -> tuple[int, ...]:
             f"initial returns shape {shape} at one point, but a field's value is a scalar or a "
             f"vector; return shape () or (m,)."
         )
-    field = _some_field(shape)
+
+    def field(x: Point) -> Value:
+        return jnp.broadcast_to(jnp.sum(x), shape)
+
     _same("the equation", lambda x: problem.equation.rhs(field, x, 0.0), dim, shape)
     if (exact := problem.exact_function) is not None:
         _same("exact", lambda x: exact(x, 0.0), dim, shape)
@@ -39,13 +42,6 @@ def field_shape(problem: Problem) -> tuple[int, ...]:
                 f"fit the field, and its residual must be a scalar or a vector."
             )
     return shape
-
-
-def _some_field(shape: tuple[int, ...]) -> Field:
-    def field(x: Point) -> Value:
-        return jnp.broadcast_to(jnp.sum(x), shape)
-
-    return field
 
 
 def _same(name: str, function: Callable[[Point], Value], dim: int, shape: tuple[int, ...]) -> None:

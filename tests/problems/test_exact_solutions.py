@@ -12,7 +12,7 @@ import scipy.special
 
 from tengbc import problems
 from tengbc.fields import gradient, laplacian
-from tengbc.problems.heat_robin import LAMBDA
+from tengbc.problems.heat import LAMBDA
 
 NAMES = [name for name in problems.names() if name != "burgers"]
 POINTS = 1000

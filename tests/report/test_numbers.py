@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from tengbc.report.numbers import decoded, duration, encoded, number
+from tengbc.report.numbers import duration, encoded, number
 from tengbc.storage.checksummed import plain
+from tests.report.cases import decoded
 
 
 def test_rounding_is_invisible():

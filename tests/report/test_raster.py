@@ -7,10 +7,9 @@ import pytest
 
 import tengbc as tb
 from tengbc.report.drawing import closed_rings
-from tengbc.report.numbers import decoded
 from tengbc.report.pictures import picture_data
 from tengbc.report.raster import rasters
-from tests.report.cases import MISS, SECTOR, made_up
+from tests.report.cases import MISS, SECTOR, decoded, made_up
 
 L_SHAPE = tb.Polygon(
     [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)],

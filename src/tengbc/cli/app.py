@@ -56,16 +56,11 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command("run")(run)
-app.command("resume")(resume)
-app.command("check")(check)
+for command in (run, resume, check):
+    app.command()(command)
 app.command("list")(list_problems)
-app.command("plot")(plot)
-app.command("export")(export)
-app.command("report")(report)
-app.command("baseline")(baseline)
-app.command("compare")(compare)
-app.command("reproduce")(reproduce)
+for command in (plot, export, report, baseline, compare, reproduce):
+    app.command()(command)
 
 
 def main() -> None:

@@ -18,7 +18,6 @@ from tengbc.problems.catalog import CATALOG
 
 if TYPE_CHECKING:
     from tengbc.problem import Problem
-    from tengbc.solution import Solution
 
 
 def check_problem(argument: str) -> None:
@@ -76,11 +75,8 @@ def load_problem(argument: str) -> Problem:
 
 def _place(error: Exception, path: str) -> str:
     """Where a user's file went wrong, and why."""
-    lines = [
-        frame.lineno
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename == path
-    ]
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == path]
     if isinstance(error, SyntaxError) and error.filename == path:
         lines.append(error.lineno)
     said = " ".join(str(getattr(error, "msg", None) or error).split())
@@ -101,15 +97,8 @@ def solution_file(place: Path) -> Path:
     return file
 
 
-def load_solution(file: Path) -> Solution:
-    """The solution of that file."""
-    from tengbc.solution.file import load
-
-    return load(file)
-
-
 def numbers(text: str, name: str, kind: type = float) -> list[Any]:
-    """Comma-separated numbers; whether they make sense is for others to judge."""
+    """Comma-separated numbers; their values are checked elsewhere."""
     what, example = ("numbers", "0,0.5,1") if kind is float else ("whole numbers", "40,40,40")
     try:
         return [kind(part) for part in text.split(",")]
@@ -139,20 +128,16 @@ def with_options(model: type[BaseModel]) -> Callable[[Callable], Callable]:
 def _parameter(name: str, field: dict[str, Any]) -> inspect.Parameter:
     """An option with the field's description and choices; None where it is not given."""
     value = field.get("anyOf", [field])[0]  # a field that may be None has two schemas
+    default = field.get("default")
+
+    def sequence(text: str | None) -> tuple[int, ...] | None:
+        return None if text is None else tuple(numbers(text, name, int))
+
     option = typer.Option(
-        help=_help(field),
+        help=field["description"] + ("" if default is None else f" Default {default}."),
         metavar="|".join(value.get("enum", ())) or None,
-        callback=_sequence(name) if value["type"] == "array" else None,
+        callback=sequence if value["type"] == "array" else None,
     )
     kind = {"integer": int, "number": float}.get(value["type"], str)
     usual = inspect.Parameter.POSITIONAL_OR_KEYWORD
     return inspect.Parameter(name, usual, default=None, annotation=Annotated[kind | None, option])
-
-
-def _help(field: dict[str, Any]) -> str:
-    default = field.get("default")
-    return field["description"] if default is None else f"{field['description']} Default {default}."
-
-
-def _sequence(name: str) -> Callable[[str | None], tuple[int, ...] | None]:
-    return lambda text: None if text is None else tuple(numbers(text, name, int))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,19 +33,14 @@ def baseline(
 ) -> None:
     """Solve PROBLEM with a baseline SOLVER; Ctrl-C ends it with what it has."""
     began = time.perf_counter()
-    given = {
-        "resolution": resolution,
-        "dt": dt,
-        "scheme": scheme,
-        "seconds": seconds,
-        "steps": steps,
-        "seed": seed,
-    }
+    given = dict(
+        resolution=resolution, dt=dt, scheme=scheme, seconds=seconds, steps=steps, seed=seed
+    )
     choices = {name: value for name, value in given.items() if value is not None}
     check_baseline(solver, choices)
     check_problem(problem)
     choices = {**(BASELINES[solver].paper if paper else {}), **choices}
-    from tengbc.cli.terminal import Bar, say
+    from tengbc.cli.terminal import Bar, print_table, say
     from tengbc.runs.directory import make_directory, write_summary
     from tengbc.runs.signals import SignalWatch
     from tengbc.solution.measure import Truth
@@ -70,25 +66,17 @@ def baseline(
     if out is not None:
         write_summary(out, content)
     if not quiet:
-        _print(content)
+        title = f"{content['problem']} with {content['preset']}: {content['outcome']}"
+        print_table(title, _rows(content))
     if not run.result:
         say(f"{run.result}")
     sys.exit(exit_code(run.result.outcome, watch.received))
 
 
-def _print(content: dict[str, Any]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(
-        title=f"{content['problem']} with {content['preset']}: {content['outcome']}",
-        show_header=False,
-    )
+def _rows(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if content["relative_l2_max"] is not None:
-        table.add_row("relative L² error, worst", f"{content['relative_l2_max']:.2e}")
-        table.add_row("  at the end", f"{content['relative_l2_final']:.2e}")
-    table.add_row("unknowns", f"{content['parameters']:,}")
-    table.add_row("scheme, steps", f"{content['scheme']}, {content['steps']}")
-    seconds = content["seconds"].items()
-    table.add_row("seconds", ", ".join(f"{name} {value:.2f}" for name, value in seconds))
-    Console(highlight=False).print(table)
+        yield "relative L² error, worst", f"{content['relative_l2_max']:.2e}"
+        yield "  at the end", f"{content['relative_l2_final']:.2e}"
+    yield "unknowns", f"{content['parameters']:,}"
+    yield "scheme, steps", f"{content['scheme']}, {content['steps']}"
+    yield "seconds", ", ".join(f"{name} {value:.2f}" for name, value in content["seconds"].items())

@@ -16,15 +16,14 @@ from tengbc.cli.arguments import ProblemName, check_problem, load_problem
 from tengbc.errors import UsageError
 from tengbc.evidence.comparison.registry import CONTENDERS, chosen_solvers
 
+ALL = ",".join(CONTENDERS)
 if TYPE_CHECKING:
     from tengbc.evidence.comparison.compare import SolverTrials
 
 
 def compare(
     problem: ProblemName,
-    solvers: Annotated[str, typer.Option(help="Names with commas between them.")] = ",".join(
-        CONTENDERS
-    ),
+    solvers: Annotated[str, typer.Option(help="Names with commas between them.")] = ALL,
     seconds: Annotated[float, typer.Option(help="Wall clock for a run of each solver.")] = 60.0,
     t_end: Annotated[float | None, typer.Option(help="Final time.")] = None,
     out: Annotated[Path | None, typer.Option(help="Directory for table and plot.")] = None,
@@ -39,8 +38,9 @@ def compare(
     if not 0 < seconds < 1e7:
         raise UsageError(f"seconds is {seconds:g}, but it must be positive and finite; change it.")
     check_problem(problem)
-    from tengbc.cli.terminal import Bar, say
+    from tengbc.cli.terminal import Bar, print_table, say
     from tengbc.evidence.comparison.compare import compare as run_all
+    from tengbc.evidence.comparison.presentation import TITLES, rows
     from tengbc.plotting import matplotlib_figure
     from tengbc.runs.directory import make_directory
     from tengbc.runs.signals import SignalWatch
@@ -67,7 +67,9 @@ def compare(
         command = f"tengbc compare {problem} --solvers {','.join(names)} --seconds {seconds:g}"
         _write(entries, title, out, command, time.perf_counter() - began)
     if not quiet:
-        _print(entries, title, out)
+        print_table(title, rows(entries), *TITLES)
+        if out is not None:
+            print(f"written to {out}")
     if watch.received is not None:
         kept = "" if out is None else f"; what was done is in {out}"
         say(f"interrupted by a signal{kept}.")
@@ -87,17 +89,3 @@ def _write(
     write_text(out / "provenance.json", json.dumps(provenance(command, seconds), indent=1) + "\n")
     if any(entry.trials for entry in entries):
         plot(entries, title, out)
-
-
-def _print(entries: Sequence[SolverTrials], title: str, out: Path | None) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    from tengbc.evidence.comparison.presentation import TITLES, rows
-
-    table = Table(*TITLES, title=title)
-    for row in rows(entries):
-        table.add_row(*row)
-    Console(highlight=False).print(table)
-    if out is not None:
-        print(f"written to {out}")

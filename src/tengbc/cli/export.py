@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tengbc.cli.arguments import SolutionPath, load_solution, numbers, solution_file
+from tengbc.cli.arguments import SolutionPath, numbers, solution_file
 from tengbc.errors import UsageError
 from tengbc.export import FORMATS
 
@@ -38,7 +38,8 @@ def export(
     target = out or file.with_suffix(FORMATS[to])
     from tengbc.export.files import export as write
     from tengbc.export.files import read_points
+    from tengbc.solution.file import load
 
-    solution = load_solution(file)
+    solution = load(file)
     where = grid if points is None else read_points(points, solution.problem.domain.dim)
     print(write(solution, to, target, where=where, times=chosen))

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tengbc.cli.arguments import SolutionPath, load_solution, numbers, solution_file
-from tengbc.errors import OutputError, UsageError
+from tengbc.cli.arguments import SolutionPath, numbers, solution_file
+from tengbc.errors import UsageError, file_errors
 
 SUFFIXES = (".png", ".pdf", ".svg", ".jpg", ".gif", ".mp4")
 
@@ -37,9 +37,10 @@ def plot(
             "An animation shows the values at all times; leave --error and --times out."
         )
     from tengbc.optional import extra
+    from tengbc.solution.file import load
 
     extra("matplotlib", "A figure", "plot").use("Agg")  # files, no windows
-    solution = load_solution(file)
+    solution = load(file)
     if moving:
         solution.animate(target, dpi=dpi)
     else:
@@ -47,10 +48,6 @@ def plot(
         draw = solution.plot_error if error else solution.plot
         axes = draw([0.0, end / 2, end] if chosen is None else chosen)
         figure = getattr(axes, "figure", None) or axes.flat[0].figure
-        try:
+        with file_errors(f"{target} cannot be written", "choose another --out"):
             figure.savefig(target, dpi=dpi)
-        except OSError as problem:
-            raise OutputError(
-                f"{target} cannot be written ({problem.strerror}); choose another --out."
-            ) from None
     print(target)

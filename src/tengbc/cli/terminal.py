@@ -6,9 +6,9 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -50,12 +50,7 @@ class Bar:
         self._progress.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
     def __call__(self, phase: str, fraction: float, known: dict) -> None:
@@ -64,7 +59,8 @@ class Bar:
         if phase == self._phase and fraction < 1 and now - self._last_draw < 0.1:
             return
         self._last_draw = now
-        text = "  ".join(f"{name} {_short(value)}" for name, value in known.items())
+        short = lambda value: f"{value:.3g}" if isinstance(value, float) else str(value)
+        text = "  ".join(f"{name} {short(value)}" for name, value in known.items())
         if self.console.is_terminal:
             if phase != self._phase:
                 if self._task is not None:
@@ -78,10 +74,6 @@ class Bar:
         self._phase = phase
 
 
-def _short(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
 def print_json(content: dict[str, Any]) -> None:
     """The summary on standard output, and nothing else there."""
     sys.stdout.write(json.dumps(content, indent=1, allow_nan=False) + "\n")
@@ -91,12 +83,15 @@ def print_summary(
     solution: Solution, errors: Errors | None, content: dict[str, Any], files: list[Path]
 ) -> None:
     """The summary as a table; colours only on a terminal, and none where NO_COLOR is set."""
-    table = Table(
-        title=f"{content['problem'] or 'your problem'}: {content['outcome']}",
-        title_style="bold green" if solution.result else "bold red",
-        show_header=False,
-    )
-    for row in _rows(solution, errors, content, files):
+    title = f"{content['problem'] or 'your problem'}: {content['outcome']}"
+    style = "bold green" if solution.result else "bold red"
+    print_table(title, _rows(solution, errors, content, files), title_style=style)
+
+
+def print_table(title: str, rows: Iterable[Sequence[str]], *heads: str, **styles: str) -> None:
+    """Rows of text with a title, and heads if there are any."""
+    table = Table(*heads, title=title, show_header=bool(heads), **styles)  # pyright: ignore[reportArgumentType]
+    for row in rows:
         table.add_row(*row)
     Console(highlight=False).print(table)
 
@@ -112,13 +107,14 @@ def _rows(
         yield "  at the start, at the end", f"{errors.by_time[0][1]:.2e}, {errors.final:.2e}"
     if content["error_estimate_max"] is not None:
         yield "estimated error, worst", f"{content['error_estimate_max']:.2e}"
-    over_time = (
-        [error for _, error in errors.by_time] if errors else solution.error_estimate.tolist()
-    )
-    curve = sparkline(over_time)
-    if curve:
-        yield f"{'estimate' if errors is None else 'error'} over time, log scale", curve
-    yield "time", _way(solution, content)
+    what, over_time = "estimate", solution.error_estimate.tolist()
+    if errors is not None:
+        what, over_time = "error", [error for _, error in errors.by_time]
+    if curve := sparkline(over_time):
+        yield f"{what} over time, log scale", curve
+    whole = f"0 to {content['t_end']:g} in {content['steps']} steps"
+    reached = float(solution.times[-1])  # a run that ended on its way says how far it came
+    yield "time", whole if reached >= content["t_end"] else f"0 to {reached:.6g}, of {whole}"
     yield "preset, scheme", f"{content['preset']}, {content['scheme']}"
     yield (
         "size",
@@ -130,13 +126,6 @@ def _rows(
         yield ("report" if path.suffix == ".html" else "written to"), str(path)
 
 
-def _way(solution: Solution, content: dict[str, Any]) -> str:
-    """From where to where; a run that ended on its way says how far it came."""
-    whole = f"0 to {content['t_end']:g} in {content['steps']} steps"
-    reached = float(solution.times[-1])
-    return whole if reached >= content["t_end"] else f"0 to {reached:.6g}, of {whole}"
-
-
 def sparkline(values: Sequence[float], width: int = 32) -> str:
     """Bars on a logarithmic scale, the largest value of each of `width` equal parts.
 
@@ -144,13 +133,10 @@ def sparkline(values: Sequence[float], width: int = 32) -> str:
     low: noise does not look like growth.
     """
     count = min(width, len(values))
-    parts = [
-        [value for value in part if 0 < value < math.inf]
-        for part in (
-            values[k * len(values) // count : (k + 1) * len(values) // count] for k in range(count)
-        )
-    ]
-    logs = [math.log10(max(part)) if part else None for part in parts]
+    ends = [k * len(values) // count for k in range(count + 1)] if count else []
+    parts = [filter(lambda v: 0 < v < math.inf, values[a:b]) for a, b in pairwise(ends)]
+    largest = [max(part, default=0.0) for part in parts]
+    logs = [math.log10(value) if value else None for value in largest]
     known = [value for value in logs if value is not None]
     if not known:
         return ""

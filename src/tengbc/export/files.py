@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from tengbc.errors import OutputError, UsageError
+from tengbc.errors import OutputError, UsageError, file_errors
 from tengbc.export import FORMATS
 from tengbc.export.dataset import (
     SamplePoints,
@@ -44,28 +44,21 @@ def export(
 ) -> Path:
     """Write a solution as netcdf, zarr, vtk, csv or npz.
 
-    `where` is as for `to_xarray`; VTK has cells of its own, about so many across as it says.
+    `where` is as for `to_xarray`; a whole number is about how many cells VTK has along an axis.
     """
     if form not in FORMATS:
         raise UsageError(f"There is no format {form!r}; choose one of {', '.join(FORMATS)}.")
     path, moments = Path(target), chosen_times(solution, times)
-    try:
+    with file_errors(f"{path} cannot be written", "choose another place"):
         if form == "vtk":
             if where is not None and not isinstance(where, int):
                 raise UsageError("VTK files hold cells, not points; export these to csv instead.")
             write_vtk(solution, path, moments, where)
-        elif form == "csv":
-            _write_csv(solution, path, moments, sample_points(solution.problem.domain, where))
-        elif form == "npz":
-            _write_npz(solution, path, moments, sample_points(solution.problem.domain, where))
+        elif form in ("csv", "npz"):
+            write = _write_csv if form == "csv" else _write_npz
+            write(solution, path, moments, sample_points(solution.problem.domain, where))
         else:
             _through_xarray(to_xarray(solution, where, moments), form, path)
-    except OutputError:
-        raise
-    except OSError as error:
-        raise OutputError(
-            f"{path} cannot be written ({error.strerror or error}); choose another place."
-        ) from None
     return path
 
 

@@ -23,7 +23,7 @@ Array = np.ndarray
 ACROSS = {1: 400, 2: 80, 3: 20}
 LINE, TRIANGLE, TETRAHEDRON = 3, 5, 10
 KINDS = {2: LINE, 3: TRIANGLE, 4: TETRAHEDRON}
-"""VTK's numbers for cells of so many corners."""
+"""VTK's number for a cell, by its number of corners."""
 
 
 def write_vtk(
@@ -100,9 +100,7 @@ def _tetrahedra(domain: Domain, across: int) -> tuple[Array, Array]:
 def _boxes(lower: Array, upper: Array, spacing: float) -> tuple[Array, Array]:
     """Six tetrahedra around the diagonal of each box of a grid, one for each order of the axes."""
     counts = [max(1, round(float(length) / spacing)) for length in upper - lower]
-    points = grids.tensor(
-        [np.linspace(a, b, n + 1) for a, b, n in zip(lower, upper, counts, strict=True)]
-    )
+    points = grids.with_ends(lower, upper, counts)
     index = np.arange(len(points)).reshape([n + 1 for n in counts])
     ends = (np.s_[:-1], np.s_[1:])
     parts = []

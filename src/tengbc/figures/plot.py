@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from tengbc.errors import OutputError, UsageError
+from tengbc.errors import UsageError, file_errors
 from tengbc.figures.views import View, indexed, views
 from tengbc.geometry import Domain, Rectangle, checks
 from tengbc.geometry.mesh import triangulate
@@ -95,10 +95,7 @@ def plot(
     ax: Any = None,
 ) -> Any:
     """u at time t, or at several times side by side; Axes come back, one or an array of them."""
-    times = _times(solution, t)
-    looks = pictures(solution.problem.domain)
-    values = [_components(solution, solution.at_times(look.x, times), component) for look in looks]
-    return _draw(solution, times, looks, values, component, ax, "u", VALUES)
+    return _draw(solution, solution.at_times, t, component, ax, "u", VALUES)
 
 
 def plot_error(
@@ -115,14 +112,11 @@ def plot_error(
             f"The error of {problem.name or 'this problem'} cannot be drawn, because no exact "
             f"solution is known; solution.error_estimate says how large it is."
         )
-    times = _times(solution, t)
-    looks = pictures(problem.domain)
-    values = []
-    for look in looks:
-        exact = np.stack([problem.exact(look.x, time) for time in times])
-        error = solution.at_times(look.x, times) - exact
-        values.append(_components(solution, error, component))
-    return _draw(solution, times, looks, values, component, ax, "u − exact", SIGNED)
+
+    def error(x: Array, times: list[float]) -> Array:
+        return solution.at_times(x, times) - np.stack([problem.exact(x, time) for time in times])
+
+    return _draw(solution, error, t, component, ax, "u − exact", SIGNED)
 
 
 def animate(
@@ -146,7 +140,7 @@ def animate(
     writer = _writer(target, fps)
     times = np.linspace(0.0, solution.times[-1], max(2, frames))
     look = pictures(solution.problem.domain)[0]
-    values = _components(solution, solution.at_times(look.x, times), component)[:, :, 0]
+    values = _components(solution.at_times(look.x, times), component)[:, :, 0]
     low, high = limits([values], VALUES)
     figure, axes = pyplot().subplots(layout="constrained", dpi=dpi)
     if look.triangles is None:
@@ -169,11 +163,8 @@ def animate(
     library = extra("matplotlib.animation", "An animation", "plot")
     film = library.FuncAnimation(figure, draw, frames=len(times), interval=1000 / fps)
     try:
-        film.save(target, writer=writer)
-    except OSError as error:
-        raise OutputError(
-            f"{target} cannot be written ({error.strerror or error}); choose another place."
-        ) from None
+        with file_errors(f"{target} cannot be written", "choose another place"):
+            film.save(target, writer=writer)
     finally:
         pyplot().close(figure)
     return film
@@ -185,9 +176,8 @@ def _writer(target: Path, fps: int) -> Any:
         return library.PillowWriter(fps=fps)
     if target.suffix == ".mp4" and library.FFMpegWriter.isAvailable():
         return library.FFMpegWriter(fps=fps)
-    reason = (
-        "ffmpeg is not installed" if target.suffix == ".mp4" else "only .gif and .mp4 are known"
-    )
+    known = target.suffix == ".mp4"
+    reason = "ffmpeg is not installed" if known else "only .gif and .mp4 are known"
     raise UsageError(f"{target.name} cannot be made, because {reason}; choose a name in .gif.")
 
 
@@ -198,9 +188,7 @@ def _times(solution: Solution, t: float | Sequence[float] | None) -> list[float]
     return [as_time(time) for time in wanted]
 
 
-def _components(
-    solution: Solution, values: Float[Array, "k n ..."], component: int | None
-) -> Float[Array, "k n c"]:
+def _components(values: Float[Array, "k n ..."], component: int | None) -> Float[Array, "k n c"]:
     """The components to be drawn, all of them unless one is chosen."""
     values = values.reshape(*values.shape[:2], -1)
     if component is None:
@@ -214,14 +202,16 @@ def _components(
 
 def _draw(
     solution: Solution,
-    times: list[float],
-    looks: list[Picture],
-    values: list[Float[Array, "k _ c"]],
+    quantity: Callable[[Array, list[float]], Array],
+    t: float | Sequence[float] | None,
     component: int | None,
     ax: Any,
     symbol: str,
     colours: str,
 ) -> Any:
+    """The quantity, a function of points and times, on every picture of the domain."""
+    times, looks = _times(solution, t), pictures(solution.problem.domain)
+    values = [_components(quantity(look.x, times), component) for look in looks]
     count = values[0].shape[2]
     chosen = range(count) if component is None else [component]
     names = [indexed(symbol, c) if solution.problem.shape else symbol for c in chosen]
@@ -251,19 +241,11 @@ def _draw(
 def _panels(looks: list[Picture], rows: int, columns: int) -> Array:
     extent = np.ptp(looks[0].shown, axis=0)
     height = float(np.clip(extent[1] / extent[0], 0.4, 2.0)) * 3.2
-    figure, grid = pyplot().subplots(
-        rows,
-        columns,
-        squeeze=False,
-        figsize=(3.2 * columns + 1.1, rows * height + 0.5),
-        layout="constrained",
-    )
-    del figure
-    return grid
+    size = (3.2 * columns + 1.1, rows * height + 0.5)
+    return pyplot().subplots(rows, columns, squeeze=False, figsize=size, layout="constrained")[1]
 
 
 def _lines(axes: Any, look: Picture, times: list[float], values: Array, names: list[str]) -> Any:
-    several = len(times) * len(names) > 1
     for index, (time, rows) in enumerate(zip(times, values, strict=True)):
         for number, name in enumerate(names):
             axes.plot(
@@ -276,7 +258,7 @@ def _lines(axes: Any, look: Picture, times: list[float], values: Array, names: l
     look.label(axes)
     axes.set_ylabel(names[0] if len(names) == 1 else "")
     axes.spines[["top", "right"]].set_visible(False)
-    if several:
+    if len(times) * len(names) > 1:
         axes.legend(frameon=False)
     else:
         axes.set_title(f"t = {times[0]:.4g}", fontsize="medium")
@@ -285,18 +267,10 @@ def _lines(axes: Any, look: Picture, times: list[float], values: Array, names: l
 
 def fill(axes: Any, look: Picture, values: Array, low: float, high: float, colours: str) -> Any:
     """A filled map with the domain's own edge."""
-    picture = axes.tripcolor(
-        *look.shown.T,
-        look.triangles,
-        values,
-        shading="gouraud",
-        cmap=colours,
-        vmin=low,
-        vmax=high,
-        rasterized=True,
-    )
     look.label(axes)
-    return picture
+    scale = {"cmap": colours, "vmin": low, "vmax": high}
+    shown = (*look.shown.T, look.triangles, values)
+    return axes.tripcolor(*shown, shading="gouraud", rasterized=True, **scale)
 
 
 def limits(values: list[Array], colours: str) -> tuple[float, float]:

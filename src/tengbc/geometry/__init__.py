@@ -2,11 +2,11 @@
 
 from tengbc.geometry.annulus import AnnularSector as AnnularSector
 from tengbc.geometry.annulus import Annulus as Annulus
-from tengbc.geometry.ball import Ball as Ball
 from tengbc.geometry.boxes import Box as Box
 from tengbc.geometry.boxes import Interval as Interval
 from tengbc.geometry.boxes import PeriodicBox as PeriodicBox
 from tengbc.geometry.boxes import Rectangle as Rectangle
+from tengbc.geometry.disk import Ball as Ball
 from tengbc.geometry.disk import Disk as Disk
 from tengbc.geometry.domain import Domain as Domain
 from tengbc.geometry.points import BoundaryPoints as BoundaryPoints

@@ -13,9 +13,42 @@ from tengbc.geometry.domain import Domain
 from tengbc.geometry.faces import Face
 
 
+class Ring(Domain):
+    """inner < r < outer over an angle `_span` from `_start` on: what both domains share."""
+
+    inner: float
+    outer: float
+    center: Sequence[float]
+    _start: float = 0.0
+    _span: float = polar.TURN
+
+    @property
+    def measure(self) -> float:
+        return self._span / 2 * (self.outer - self.inner) * (self.outer + self.inner)
+
+    def _inside(self, x: Float[np.ndarray, "n 2"], margin: float) -> Bool[np.ndarray, " n"]:
+        radius = np.linalg.norm(x - self.center, axis=1)
+        return (radius >= self.inner - margin) & (radius <= self.outer + margin)
+
+    def _spread(self, u: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "n 2"]:
+        return self.center + polar.spread(u, self.inner, self.outer, self._start, self._span)
+
+    def _gauss(self, order: int) -> tuple[Float[np.ndarray, "n 2"], Float[np.ndarray, " n"]]:
+        # Gauss in r, the weights with the factor r of dx = r dr dφ.
+        rules = [quadrature.interval(order + 1), polar.angles(order, self._span)]
+        s, weights = quadrature.product(rules)
+        radius = self.inner + (self.outer - self.inner) * s[:, 0]
+        x = self.center + radius[:, None] * polar.direction(self._start + self._span * s[:, 1])
+        return x, weights * radius * (self.outer - self.inner) * self._span
+
+    def _faces(self, segment: str) -> tuple[Face, ...]:
+        radius, outward = (self.inner, -1.0) if segment == "inner" else (self.outer, 1.0)
+        return (polar.arc(np.array(self.center), radius, outward, self._start, self._span),)
+
+
 @final
 @dataclass(frozen=True)
-class Annulus(Domain):
+class Annulus(Ring):
     """inner < |x − center| < outer with segments "inner" and "outer"."""
 
     inner: float
@@ -24,44 +57,22 @@ class Annulus(Domain):
 
     def __post_init__(self) -> None:
         inner, outer = checks.radii(self.inner, self.outer)
-        checks.assign(
-            self, inner=inner, outer=outer, center=checks.vector(self.center, "center", dim=2)
-        )
+        center = checks.vector(self.center, "center", dim=2)
+        checks.assign(self, inner=inner, outer=outer, center=center)
 
     @property
     def segments(self) -> tuple[str, ...]:
         return ("inner", "outer")
 
     @property
-    def measure(self) -> float:
-        return np.pi * (self.outer - self.inner) * (self.outer + self.inner)
-
-    @property
     def bounds(self) -> tuple[Float[np.ndarray, " 2"], Float[np.ndarray, " 2"]]:
         center = np.array(self.center)
         return center - self.outer, center + self.outer
 
-    def _inside(self, x: Float[np.ndarray, "n 2"], margin: float) -> Bool[np.ndarray, " n"]:
-        radius = np.linalg.norm(x - self.center, axis=1)
-        return (radius >= self.inner - margin) & (radius <= self.outer + margin)
-
-    def _spread(self, u: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "n 2"]:
-        return self.center + polar.spread(u, self.inner, self.outer, 0.0, 2 * np.pi)
-
-    def _gauss(self, order: int) -> tuple[Float[np.ndarray, "n 2"], Float[np.ndarray, " n"]]:
-        x, weights = polar.gauss(
-            order, self.inner, self.outer, 0.0, quadrature.circle(order), 2 * np.pi
-        )
-        return self.center + x, weights
-
-    def _faces(self, segment: str) -> tuple[Face, ...]:
-        radius, outward = (self.inner, -1.0) if segment == "inner" else (self.outer, 1.0)
-        return (polar.arc(np.array(self.center), radius, outward),)
-
 
 @final
 @dataclass(frozen=True)
-class AnnularSector(Domain):
+class AnnularSector(Ring):
     """inner < r < outer, start < φ < end (radians, anticlockwise from the first axis).
 
     Segments "inner" and "outer" are the arcs, "start" and "end" the straight sides.
@@ -83,18 +94,11 @@ class AnnularSector(Domain):
             )
         center = checks.vector(self.center, "center", dim=2)
         checks.assign(self, inner=inner, outer=outer, start=start, end=end, center=center)
-
-    @property
-    def _span(self) -> float:
-        return self.end - self.start
+        checks.assign(self, _start=start, _span=end - start)
 
     @property
     def segments(self) -> tuple[str, ...]:
         return ("inner", "outer", "start", "end")
-
-    @property
-    def measure(self) -> float:
-        return self._span / 2 * (self.outer - self.inner) * (self.outer + self.inner)
 
     @property
     def bounds(self) -> tuple[Float[np.ndarray, " 2"], Float[np.ndarray, " 2"]]:
@@ -106,21 +110,11 @@ class AnnularSector(Domain):
         return self.center + x.min(axis=0), self.center + x.max(axis=0)
 
     def _inside(self, x: Float[np.ndarray, "n 2"], margin: float) -> Bool[np.ndarray, " n"]:
-        x = x - self.center
-        radius = np.linalg.norm(x, axis=1)
-        after_start = x @ -self._outward("start") >= -margin
-        before_end = x @ -self._outward("end") >= -margin
+        after_start = (x - self.center) @ -self._outward("start") >= -margin
+        before_end = (x - self.center) @ -self._outward("end") >= -margin
         convex = self._span <= np.pi
         between = after_start & before_end if convex else after_start | before_end
-        return between & (radius >= self.inner - margin) & (radius <= self.outer + margin)
-
-    def _spread(self, u: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "n 2"]:
-        return self.center + polar.spread(u, self.inner, self.outer, self.start, self._span)
-
-    def _gauss(self, order: int) -> tuple[Float[np.ndarray, "n 2"], Float[np.ndarray, " n"]]:
-        angles = quadrature.angle(order, self._span)
-        x, weights = polar.gauss(order, self.inner, self.outer, self.start, angles, self._span)
-        return self.center + x, weights
+        return between & super()._inside(x, margin)
 
     def _outward(self, side: str) -> Float[np.ndarray, " 2"]:
         """Outward normal of a straight side: against the angle at the start, with it at the end."""
@@ -128,10 +122,8 @@ class AnnularSector(Domain):
         return sign * np.array([-np.sin(angle), np.cos(angle)])
 
     def _faces(self, segment: str) -> tuple[Face, ...]:
-        center = np.array(self.center)
         if segment in ("inner", "outer"):
-            radius, outward = (self.inner, -1.0) if segment == "inner" else (self.outer, 1.0)
-            return (polar.arc(center, radius, outward, self.start, self._span),)
+            return super()._faces(segment)
         ray = polar.direction(np.array([self.start if segment == "start" else self.end]))
-        sides = (self.outer - self.inner) * ray
-        return (faces.flat(center + self.inner * ray[0], sides, self._outward(segment)),)
+        corner, sides = self.center + self.inner * ray[0], (self.outer - self.inner) * ray
+        return (faces.flat(corner, sides, self._outward(segment)),)

@@ -1,6 +1,5 @@
 """The interval, the rectangle, the box in any dimension, and the periodic box."""
 
-import abc
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -22,21 +21,10 @@ class AxisAligned(Domain):
     """∏ᵢ (lowerᵢ, upperᵢ): what a box has with or without a boundary."""
 
     @property
-    @abc.abstractmethod
-    def _corners(self) -> tuple[Corner, Corner]:
-        """Lower and upper corner."""
-
-    @property
     @final
     def measure(self) -> float:
         lower, upper = self.bounds
         return prod((upper - lower).tolist())
-
-    @property
-    @final
-    def bounds(self) -> tuple[Float[np.ndarray, " d"], Float[np.ndarray, " d"]]:
-        lower, upper = self._corners
-        return np.array(lower), np.array(upper)
 
     @final
     def _spread(self, u: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
@@ -50,6 +38,23 @@ class AxisAligned(Domain):
         """The same rule of the unit interval along every axis."""
         u, weights = quadrature.product([rule] * self.dim)
         return self._spread(u), self.measure * weights
+
+
+@dataclass(frozen=True)
+class Corners:
+    """A box given by its lower and upper corner, of `_dim` coordinates where that is fixed."""
+
+    lower: Corner
+    upper: Corner
+    _dim: ClassVar[int | None] = None
+
+    def __post_init__(self) -> None:
+        lower, upper = checks.box(self.lower, self.upper, self._dim)
+        checks.assign(self, lower=lower, upper=upper)
+
+    @property
+    def bounds(self) -> tuple[Float[np.ndarray, " d"], Float[np.ndarray, " d"]]:
+        return np.array(self.lower), np.array(self.upper)
 
 
 class Cartesian(AxisAligned):
@@ -95,67 +100,39 @@ class Interval(Cartesian):
         checks.assign(self, start=start, end=end)
 
     @property
-    def _corners(self) -> tuple[tuple[float], tuple[float]]:
-        return (self.start,), (self.end,)
+    def bounds(self) -> tuple[Float[np.ndarray, " 1"], Float[np.ndarray, " 1"]]:
+        return np.array([self.start]), np.array([self.end])
 
 
 @final
 @dataclass(frozen=True)
-class Rectangle(Cartesian):
+class Rectangle(Corners, Cartesian):
     """(lower₁, upper₁) × (lower₂, upper₂) with segments left, right, bottom and top."""
 
     lower: Corner = (0.0, 0.0)
     upper: Corner = (1.0, 1.0)
-
-    def __post_init__(self) -> None:
-        lower, upper = checks.box(self.lower, self.upper, dim=2)
-        checks.assign(self, lower=lower, upper=upper)
-
-    @property
-    def _corners(self) -> tuple[Corner, Corner]:
-        return self.lower, self.upper
+    _dim: ClassVar[int | None] = 2
 
 
 @final
 @dataclass(frozen=True)
-class Box(Cartesian):
+class Box(Corners, Cartesian):
     """∏ᵢ (lowerᵢ, upperᵢ).
 
     Segments, lower face before upper: left and right (first axis), bottom and top (second), back
     and front (third), axis3-lower and axis3-upper (fourth), …
     """
 
-    lower: Corner
-    upper: Corner
-
-    def __post_init__(self) -> None:
-        lower, upper = checks.box(self.lower, self.upper)
-        checks.assign(self, lower=lower, upper=upper)
-
-    @property
-    def _corners(self) -> tuple[Corner, Corner]:
-        return self.lower, self.upper
-
 
 @final
 @dataclass(frozen=True)
-class PeriodicBox(AxisAligned):
+class PeriodicBox(Corners, AxisAligned):
     """∏ᵢ [lowerᵢ, upperᵢ) with opposite faces glued together.
 
     It has no boundary and contains every finite point; `wrap` gives the point's place in the box.
     """
 
-    lower: Corner
-    upper: Corner
     periodic: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        lower, upper = checks.box(self.lower, self.upper)
-        checks.assign(self, lower=lower, upper=upper)
-
-    @property
-    def _corners(self) -> tuple[Corner, Corner]:
-        return self.lower, self.upper
 
     @property
     def segments(self) -> tuple[str, ...]:

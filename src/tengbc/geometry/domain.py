@@ -2,13 +2,14 @@
 
 import abc
 from collections.abc import Callable
+from math import ceil
 from typing import ClassVar, final
 
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy.typing import ArrayLike
 
-from tengbc.errors import UsageError
+from tengbc.errors import ProblemError, UsageError
 from tengbc.geometry import checks, faces, grids, sequences, triangles
 from tengbc.geometry.faces import Face
 from tengbc.geometry.mesh import triangulate
@@ -17,6 +18,8 @@ from tengbc.geometry.points import BoundaryPoints, Points
 DEFAULT_ORDER = 20
 MESH = 12
 """Triangles across a plane domain that has no integration rule of its own."""
+HOPELESS = 1000
+"""So many times more points than expected are tried before a domain counts as empty."""
 Array = np.ndarray
 
 
@@ -150,16 +153,13 @@ class Domain(abc.ABC):
         checks.rule_arguments(rule, n=n, order=order)
         seed = checks.whole(seed, "seed", 0, 2**63)
         if rule == "gauss":
-            rules = [face.gauss(_order(order)) for face in pieces]
-            placed = [face.place(s) for face, (s, _) in zip(pieces, rules, strict=True)]
-            return BoundaryPoints(
-                np.concatenate([x for x, _ in placed]),
-                np.concatenate(
-                    [face.measure * w for face, (_, w) in zip(pieces, rules, strict=True)]
-                ),
-                np.concatenate([normal for _, normal in placed]),
-                segment,
-            )
+            parts = []
+            for face in pieces:
+                s, weights = face.gauss(_order(order))
+                x, normal = face.place(s)
+                parts.append((x, face.measure * weights, normal))
+            x, weights, normal = map(np.concatenate, zip(*parts, strict=True))
+            return BoundaryPoints(x, weights, normal, segment)
         n = checks.whole(n, "n", 1)
         if rule == "uniform":
             s = faces.uniform(pieces, n)
@@ -250,9 +250,19 @@ class Domain(abc.ABC):
 
     def _rejected(self, draw: Callable[..., Array], n: int, seed: int) -> Float[Array, "n d"]:
         """The first n points of a sequence in the bounding box that lie inside."""
-        margin = self._margin(1e-12)
-        inside = lambda x: self._inside(x, -margin)
-        return sequences.rejection(draw, inside, self.bounds, self._share, n, seed)
+        (lower, upper), share, margin = self.bounds, self._share, self._margin(1e-12)
+        kept, found, tried = [], 0, 0
+        while found < n:
+            batch = ceil(1.05 * (n - found) / share) + 16
+            x = lower + draw(batch, self.dim, seed, start=tried) * (upper - lower)
+            kept.append(x[self._inside(x, -margin)])
+            found, tried = found + len(kept[-1]), tried + batch
+            if tried > HOPELESS * (found + 1) / share:
+                raise ProblemError(
+                    f"Of {tried} points in the domain's bounds {found} lie inside, far fewer than "
+                    f"its measure promises; correct its bounds, its measure or its _inside."
+                )
+        return np.concatenate(kept)[:n]
 
     def _clipped_grid(self, n: int | None, per_axis: int | None) -> Float[Array, "n d"]:
         lower, upper = self.bounds

@@ -83,12 +83,7 @@ def place(
     s = np.concatenate([local[:, None], s[:, 1:]], axis=1)
     order = np.argsort(index, kind="stable")
     used, starts = np.unique(index[order], return_index=True)
-    parts = [
-        faces[face].place(s[rows])
-        for face, rows in zip(used, np.split(order, starts[1:]), strict=True)
-    ]
-    back = np.argsort(order)
-    return (
-        np.concatenate([x for x, _ in parts])[back],
-        np.concatenate([normal for _, normal in parts])[back],
-    )
+    x, normal = np.empty((2, len(s), s.shape[1] + 1))
+    for face, rows in zip(used, np.split(order, starts[1:]), strict=True):
+        x[rows], normal[rows] = faces[face].place(s[rows])
+    return x, normal

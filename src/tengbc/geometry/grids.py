@@ -27,12 +27,16 @@ def cell_centres(
     lower: Float[np.ndarray, " d"], upper: Float[np.ndarray, " d"], counts: Sequence[int]
 ) -> Float[np.ndarray, "n d"]:
     """Centres of equal cells, so that no point lies on the faces of the box."""
-    return tensor(
-        [
-            low + (high - low) * (np.arange(count) + 0.5) / count
-            for low, high, count in zip(lower, upper, counts, strict=True)
-        ]
-    )
+    boxes = zip(lower, upper, counts, strict=True)
+    return tensor([low + (high - low) * (np.arange(n) + 0.5) / n for low, high, n in boxes])
+
+
+def with_ends(
+    lower: Float[np.ndarray, " d"], upper: Float[np.ndarray, " d"], counts: Sequence[int]
+) -> Float[np.ndarray, "n d"]:
+    """Corners of so many equal cells along each axis, those on the faces of the box too."""
+    boxes = zip(lower, upper, counts, strict=True)
+    return tensor([np.linspace(low, high, n + 1) for low, high, n in boxes])
 
 
 def counts_for(n: int, extents: Sequence[float], measure: float) -> list[int]:

@@ -35,7 +35,9 @@ def triangulate(domain: Domain, across: int | float = 60, *, rim: float = 0.5) -
     if domain.periodic:
         return _grid(lower, upper, spacing)
     faces = [face for segment in domain.segments for face in domain._faces(segment)]
-    places = [_divided(face.measure, rim * spacing) for face in faces]
+    # Parameters of points on each face, two at least, no farther apart than the spacing.
+    cells = [max(1, int(np.ceil(face.measure / (rim * spacing) - 1e-9))) for face in faces]
+    places = [np.linspace(0.0, 1.0, count + 1) for count in cells]
     lattice = _lattice(lower, upper, spacing)
     inside = lattice[domain._inside(lattice, -CLEARANCE * spacing)]
     for _ in range(ROUNDS):
@@ -43,7 +45,8 @@ def triangulate(domain: Domain, across: int | float = 60, *, rim: float = 0.5) -
         border, edges = _joined(lines, 1e-6 * spacing)
         points = np.concatenate([border, inside])
         triangles = _delaunay(points, _outline(border[edges]), lower, spacing)
-        missing = ~np.isin(_keys(edges, len(points)), _sides(triangles, len(points)))
+        sides = triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+        missing = ~np.isin(_keys(edges, len(points)), _keys(sides, len(points)))
         if not missing.any() and len(np.unique(triangles)) == len(points):
             return points, triangles
         ends = np.cumsum([len(s) - 1 for s in places])[:-1]
@@ -51,11 +54,6 @@ def triangulate(domain: Domain, across: int | float = 60, *, rim: float = 0.5) -
     raise UsageError(
         f"{domain!r} has parts too narrow for {across} cells across; ask for more of them."
     )
-
-
-def _divided(length: float, spacing: float) -> Float[Array, " k"]:
-    """Parameters of points on a face, two at least, no farther apart than the spacing."""
-    return np.linspace(0.0, 1.0, max(1, int(np.ceil(length / spacing - 1e-9))) + 1)
 
 
 def _halved(s: Float[Array, " k"], chosen: Bool[Array, " k-1"]) -> Float[Array, " m"]:
@@ -114,19 +112,10 @@ def _keys(pairs: Int[Array, "n 2"], count: int) -> Int[Array, " n"]:
     return pairs.min(axis=1).astype(np.int64) * count + pairs.max(axis=1)
 
 
-def _sides(triangles: Int[Array, "t 3"], count: int) -> Int[Array, " n"]:
-    return _keys(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), count)
-
-
 def _grid(lower: Array, upper: Array, spacing: float) -> Mesh:
     """Squares cut in two, for the periodic box: it has no boundary to fit."""
     counts = [max(1, round(length / spacing)) for length in upper - lower]
-    points = grids.tensor(
-        [
-            np.linspace(low, high, count + 1)
-            for low, high, count in zip(lower, upper, counts, strict=True)
-        ]
-    )
+    points = grids.with_ends(lower, upper, counts)
     corner = np.arange(len(points)).reshape(counts[0] + 1, counts[1] + 1)
     a, b = corner[:-1, :-1].ravel(), corner[1:, :-1].ravel()
     c, d = corner[1:, 1:].ravel(), corner[:-1, 1:].ravel()

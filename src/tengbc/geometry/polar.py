@@ -6,6 +6,8 @@ from jaxtyping import Float
 from tengbc.geometry import quadrature
 from tengbc.geometry.faces import Face
 
+TURN = 2 * np.pi
+
 
 def direction(angle: Float[np.ndarray, " n"]) -> Float[np.ndarray, "n 2"]:
     """The unit vector (cos, sin) of each angle."""
@@ -13,38 +15,32 @@ def direction(angle: Float[np.ndarray, " n"]) -> Float[np.ndarray, "n 2"]:
 
 
 def spread(
-    u: Float[np.ndarray, "n 2"], inner: float, outer: float, start: float, span: float
+    u: Float[np.ndarray, "n 2"], inner: float, outer: float, start: float = 0.0, span: float = TURN
 ) -> Float[np.ndarray, "n 2"]:
     """The unit square onto a sector about the origin, preserving area: r² is linear in u₁."""
     radius = np.sqrt(inner**2 + u[:, 0] * (outer**2 - inner**2))
     return radius[:, None] * direction(start + span * u[:, 1])
 
 
-def gauss(
-    order: int, inner: float, outer: float, start: float, angles: quadrature.Rule, span: float
-) -> tuple[Float[np.ndarray, "n 2"], Float[np.ndarray, " n"]]:
-    """Nodes and weights on a sector: Gauss in r, the weights with the factor r of dx = r dr dφ."""
-    s, weights = quadrature.product([quadrature.interval(order + 1), angles])
-    radius = inner + (outer - inner) * s[:, 0]
-    x = radius[:, None] * direction(start + span * s[:, 1])
-    return x, weights * radius * (outer - inner) * span
+def angles(order: int, span: float) -> quadrature.Rule:
+    """The integration rule of an arc, in fractions of it."""
+    return quadrature.circle(order) if span == TURN else quadrature.angle(order, span)
 
 
 def arc(
-    center: np.ndarray, radius: float, outward: float, start: float = 0.0, span: float = 2 * np.pi
+    center: np.ndarray, radius: float, outward: float, start: float = 0.0, span: float = TURN
 ) -> Face:
     """An arc as a face with normal `outward`·e_r; without `start` and `span`, the whole circle."""
-    closed = span == 2 * np.pi
 
     def place(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         normal = direction(start + span * s[:, 0])
         return center + radius * normal, outward * normal
 
     def uniform(n: int) -> np.ndarray:
-        return ((np.arange(n) + (0.0 if closed else 0.5)) / n)[:, None]
+        return ((np.arange(n) + (0.0 if span == TURN else 0.5)) / n)[:, None]
 
     def rule(order: int) -> tuple[np.ndarray, np.ndarray]:
-        s, weights = quadrature.circle(order) if closed else quadrature.angle(order, span)
+        s, weights = angles(order, span)
         return s[:, None], weights
 
     return Face(radius * span, place, uniform, rule)

@@ -64,10 +64,8 @@ class Polygon(Domain):
     def _shape(self) -> Any:
         import shapely
 
-        shape = shapely.Polygon(
-            np.array(self.vertices) - self._origin,
-            [np.array(hole) - self._origin for hole in self.holes],
-        )
+        outer, *holes = (np.array(ring) - self._origin for ring in (self.vertices, *self.holes))
+        shape = shapely.Polygon(outer, holes)
         shapely.prepare(shape)
         return shape
 
@@ -75,8 +73,7 @@ class Polygon(Domain):
     def _rim(self) -> Any:
         import shapely
 
-        rim = self._shape.boundary
-        shapely.prepare(rim)
+        shapely.prepare(rim := self._shape.boundary)
         return rim
 
     @cached_property
@@ -158,17 +155,14 @@ def _ring(vertices: Any, name: str) -> Vertices:
     return points
 
 
-def _signed_area(vertices: Vertices) -> float:
-    """Area enclosed by a ring (shoelace formula), positive when it runs anticlockwise."""
-    x, y = (np.array(vertices) - vertices[0]).T  # relative to a vertex: no cancellation far away
-    return float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y)) / 2
-
-
 def _edges(vertices: Vertices, outward: float) -> list[Face]:
     """Edge k from vertex k to the next; `outward` is 1 for an outline and −1 for a hole."""
-    # To the right of an anticlockwise edge lies the outside of the ring.
-    side = outward * np.sign(_signed_area(vertices))
     corners = np.array(vertices)
+    # The shoelace formula, relative to a vertex: no cancellation far away.
+    x, y = (corners - corners[0]).T
+    twice_area = np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y)
+    # To the right of an anticlockwise edge, where the area is positive, lies the outside.
+    side = outward * np.sign(twice_area)
     sides: Float[np.ndarray, "n 2"] = np.roll(corners, -1, axis=0) - corners
     normals = side * sides[:, ::-1] * [1.0, -1.0] / np.linalg.norm(sides, axis=1)[:, None]
     return [

@@ -1,17 +1,10 @@
-"""Points of the open unit cube, random or evenly spread, and those that fall in a domain."""
-
-from collections.abc import Callable
-from math import ceil
+"""Points of the open unit cube, random or evenly spread."""
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
-
-from tengbc.errors import ProblemError
+from jaxtyping import Float, Int
 
 # Keeps a point off the faces of the cube, so that its image lies strictly inside the domain.
 EDGE = 1e-12
-HOPELESS = 1000
-"""So many times more points than expected are tried before a domain counts as empty."""
 
 
 def random(n: int, dim: int, seed: int, start: int = 0) -> Float[np.ndarray, "n d"]:
@@ -50,32 +43,3 @@ def _halton(start: int, n: int, dim: int) -> Float[np.ndarray, "n d"]:
 
     points = qmc.Halton(dim, scramble=False).fast_forward(start + 1).random(n)
     return np.ascontiguousarray(points)  # sums over columns of another layout round differently
-
-
-def rejection(
-    draw: Callable[..., Float[np.ndarray, "n d"]],
-    inside: Callable[[Float[np.ndarray, "n d"]], Bool[np.ndarray, " n"]],
-    bounds: tuple[Float[np.ndarray, " d"], Float[np.ndarray, " d"]],
-    share: float,
-    n: int,
-    seed: int,
-) -> Float[np.ndarray, "n d"]:
-    """The first n points of a sequence, `random` or `low_discrepancy`, in a box that are `inside`.
-
-    `share` is the part of the box's measure that the domain fills; it sizes the batches.
-    """
-    lower, upper = bounds
-    kept: list[np.ndarray] = []
-    found = tried = 0
-    while found < n:
-        batch = ceil(1.05 * (n - found) / share) + 16
-        x = lower + draw(batch, len(lower), seed, start=tried) * (upper - lower)
-        kept.append(x[inside(x)])
-        found += len(kept[-1])
-        tried += batch
-        if tried > HOPELESS * (found + 1) / share:
-            raise ProblemError(
-                f"Of {tried} points in the domain's bounds {found} lie inside, far fewer than its "
-                f"measure promises; correct its bounds, its measure or its _inside."
-            )
-    return np.concatenate(kept)[:n]

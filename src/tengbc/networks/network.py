@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -12,6 +13,7 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Float, Int
 
+from tengbc.defaults import PAPER
 from tengbc.errors import UsageError
 from tengbc.geometry.domain import Domain
 from tengbc.networks.body import AbstractBody, AbstractProductBody
@@ -93,7 +95,7 @@ def mlp(
     domain: Domain,
     components: int = 0,
     *,
-    widths: Sequence[int] = (40,) * 7,
+    widths: Sequence[int] = PAPER.widths,
     activation: str = "tanh",
     embedding_size: int = 20,
     seed: int = 0,
@@ -117,7 +119,7 @@ def mlp(
 def place_ridges(body, domain: Domain, rng: np.random.Generator, steepness: float = 1.5):
     """Let each first-layer ridge wᵀx + b = 0 pass through a random point of the domain.
 
-    The weights are ~ N(0, s²) in units of the domain's radius: features then neither saturate
+    The weights are ~ N(0, s²) in units of the domain's size: features then neither saturate
     nor miss the domain, wherever it lies and however large it is.
     """
     first = body.layers[0]
@@ -135,14 +137,25 @@ def with_head(body: AbstractBody, components: int) -> Network:
     return Network(body, head, scalar=components == 0)
 
 
-class Parameters:
+@runtime_checkable
+class Headed(Protocol):
+    """Anything with a linear output layer."""
+
+    @property
+    def head(self) -> Head: ...
+
+
+AnyNetwork = TypeVar("AnyNetwork", bound=Headed)
+
+
+class Parameters(Generic[AnyNetwork]):
     """θ as one float64 vector: what checkpoints hold, least squares change, compiled code takes.
 
     The way from a network to θ = (body, head) and back. `start` is the network's own θ;
     `network(theta)` works on traced values too.
     """
 
-    def __init__(self, network: Network):
+    def __init__(self, network: AnyNetwork):
         arrays, self._static = eqx.partition(network, eqx.is_inexact_array_like)
         with jax.enable_x64(True):
             flat, self._unravel = ravel_pytree(jax.tree.map(np.float64, arrays))
@@ -152,7 +165,7 @@ class Parameters:
     def __len__(self) -> int:
         return self.start.size
 
-    def network(self, theta: Float[Array | np.ndarray, " p"]) -> Network:
+    def network(self, theta: Float[Array | np.ndarray, " p"]) -> AnyNetwork:
         """The network with parameters θ."""
         with jax.enable_x64(True):
             return eqx.combine(self._unravel(jnp.asarray(theta)), self._static)

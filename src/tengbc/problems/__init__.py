@@ -27,4 +27,5 @@ def get(name: str) -> Problem:
         raise UsageError(
             f"There is no problem called {name!r}; {hint}choose one of {', '.join(CATALOG)}."
         )
-    return importlib.import_module(f"{__name__}.{CATALOG[name].module}").build()
+    module, _, function = CATALOG[name].builder.partition(":")
+    return getattr(importlib.import_module(f"{__name__}.{module}"), function)()

@@ -1,7 +1,7 @@
 """The viscous Burgers equation on a periodic square, with stored reference values.
 
 Two symmetries of the solution make the stored file a quarter of a full grid: u is π-periodic in x₁
-and odd, u(−x) = −u(x). `tengbc.evidence.burgers_reference` wrote it.
+and odd, u(−x) = −u(x). `benchmarks/burgers_reference.py` wrote it.
 """
 
 import functools

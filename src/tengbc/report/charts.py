@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tengbc.history import quantity
+from tengbc.history import Quantity, quantity
 from tengbc.report.numbers import number
 
 Chart = dict[str, Any]
@@ -17,13 +17,9 @@ def charts(data: dict[str, Any]) -> list[Chart]:
         kind = "boundary" if name.startswith("boundary_") else name
         together.setdefault(kind, []).append((name.removeprefix("boundary_"), values))
     for kind, curves in together.items():
-        shown = quantity(kind)
-        series = [
-            _series(name, data["history"]["time"], values, index)
-            for index, (name, values) in enumerate(curves)
-        ]
-        label = kind.replace("_", " ")
-        made.append(_chart(kind, shown.title, shown.caption, label, series, log=shown.log))
+        times, numbered = data["history"]["time"], enumerate(curves)
+        series = [_series(name, times, values, index) for index, (name, values) in numbered]
+        made.append(_chart(kind, quantity(kind), kind.replace("_", " "), series))
     shown = [chart for chart in made if chart["series"]]
     end = max((one["x"][-1] for chart in shown for one in chart["series"]), default=1.0)
     for chart in shown:
@@ -45,7 +41,8 @@ def _error_chart(data: dict[str, Any]) -> Chart:
     caption += " to the exact solution" if by_time else ""
     caption += " and" if by_time and estimate else ""
     caption += " to a finer solution (the estimate)" if estimate else ""
-    chart = _chart("error", "Error", f"{caption}, at each time.", "relative L² error", series)
+    shown = Quantity("Error", f"{caption}, at each time.")
+    chart = _chart("error", shown, "relative L² error", series)
     if asked is not None:
         chart["lines"] = [{"y": asked, "name": f"asked for: {number(asked)}"}]
     return chart
@@ -55,25 +52,16 @@ def _series(name: str, x: Any, y: Any, colour: int) -> dict[str, Any]:
     return {"name": name, "x": list(x), "y": list(y), "colour": colour}
 
 
-def _chart(
-    identity: str,
-    title: str,
-    caption: str,
-    label: str,
-    series: list[dict[str, Any]],
-    log: bool = True,
-) -> Chart:
+def _chart(name: str, what: Quantity, label: str, series: list[dict[str, Any]]) -> Chart:
     shown = [one for one in series if any(value is not None for value in one["y"])]
-    chart: Chart = {
-        "id": identity,
-        "title": title,
-        "caption": caption,
-        "x": {"label": "time t"},
-        "y": {"label": label, "log": log},
-        "series": shown,
-        "constant": None,
-    }
     known = {value for one in shown for value in one["y"] if value is not None}
-    if len(shown) == 1 and len(known) == 1 and len(shown[0]["y"]) > 1:
-        chart["constant"] = number(known.pop(), 3)
-    return chart
+    constant = len(shown) == 1 and len(known) == 1 and len(shown[0]["y"]) > 1
+    return {
+        "id": name,
+        "title": what.title,
+        "caption": what.caption,
+        "x": {"label": "time t"},
+        "y": {"label": label, "log": what.log},
+        "series": shown,
+        "constant": number(known.pop(), 3) if constant else None,
+    }

@@ -39,8 +39,9 @@ def comparison_page(runs: Sequence[dict[str, Any]], names: Sequence[str]) -> str
     """The page: a table, the solutions under one slider, the curves of all runs."""
     summaries = [run["summary"] for run in runs]
     shown = [run["pictures"] for run in runs if run["pictures"]]
-    shared = _alike(shown)
-    pictures = shown if shared else shown[:0]
+    # One set of controls must serve all: the same components and the same slices.
+    kinds = {(len(one["components"]), len(one["views"])) for one in shown}
+    pictures = shown if len(kinds) == 1 else []
     curves = _joined([charts(run) for run in runs], names)
     order = iter(range(len(pictures)))
     return render(
@@ -66,24 +67,15 @@ def comparison_page(runs: Sequence[dict[str, Any]], names: Sequence[str]) -> str
     )
 
 
-def _alike(pictures: Sequence[dict[str, Any]]) -> bool:
-    """Whether one set of controls serves all: the same components and the same slices."""
-    kinds = {(len(one["components"]), len(one["views"])) for one in pictures}
-    return len(kinds) == 1
-
-
 def _headline(summaries: Sequence[Summary], names: Sequence[str]) -> dict[str, Any]:
     solved = [summary["outcome"] == "done" for summary in summaries]
     kind = "good" if all(solved) else ("doubtful" if any(solved) else "bad")
     headline = "All runs solved" if all(solved) else f"{sum(solved)} of {len(solved)} runs solved"
     sentences = []
-    judged = list(zip(summaries, solved, strict=True))
-    error = _best([_error(summary) if ok else None for summary, ok in judged])
-    time = _best([_total(summary) if ok else None for summary, ok in judged])
+    error, time = _best(summaries, _error), _best(summaries, _total)
     if error is not None:
-        sentences.append(
-            f"Most accurate: {names[error]}, relative error {number(_error(summaries[error]))}."
-        )
+        shown = number(_error(summaries[error]))
+        sentences.append(f"Most accurate: {names[error]}, relative error {shown}.")
     if time is not None:
         sentences.append(f"Fastest: {names[time]}, {duration(_total(summaries[time]))}.")
     if len({summary.get("problem") for summary in summaries}) > 1:
@@ -100,24 +92,18 @@ def _total(summary: Summary) -> float | None:
     return summary.get("seconds", {}).get("total")
 
 
-def _best(values: Sequence[float | None]) -> int | None:
-    """Index of the smallest, if there is one that beats all others."""
-    known = [index for index, value in enumerate(values) if value is not None]
-    ordered = sorted(known, key=lambda index: values[index] or 0.0)
-    if len(ordered) < 2 or values[ordered[0]] == values[ordered[1]]:
-        return None
-    return ordered[0]
+def _best(summaries: Sequence[Summary], read: Callable[[Summary], Any]) -> int | None:
+    """Index of the solved run with the smallest value, if it beats all others."""
+    solved = [(k, s) for k, s in enumerate(summaries) if s["outcome"] == "done"]
+    found = sorted((read(s), k) for k, s in solved if read(s) is not None)
+    return found[0][1] if len(found) > 1 and found[0][0] != found[1][0] else None
 
 
 def _rows(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
     def row(label: str, read: Callable[[Summary], Any], show: Callable = str, best: bool = False):
         values = [read(summary) for summary in summaries]
         texts = ["–" if value is None else show(value) for value in values]
-        rivals = [
-            value if summary["outcome"] == "done" else None
-            for value, summary in zip(values, summaries, strict=True)
-        ]
-        return {"label": label, "values": texts, "best": _best(rivals) if best else None}
+        return {"label": label, "values": texts, "best": _best(summaries, read) if best else None}
 
     return [
         row("problem", lambda s: s.get("problem") or None),
@@ -146,7 +132,8 @@ def _joined(every: Sequence[list[dict[str, Any]]], names: Sequence[str]) -> list
     for index, (one_run, name) in enumerate(zip(every, names, strict=True)):
         for chart in one_run:
             if chart["id"] == "boundary":  # segments may differ: the largest stands for all
-                worst = [max(filter(None, values), default=None) for values in _columns(chart)]
+                columns = zip(*(one["y"] for one in chart["series"]), strict=True)
+                worst = [max(filter(None, values), default=None) for values in columns]
                 series = {"x": chart["series"][0]["x"], "y": worst}
                 chart["caption"] = "Root mean square on the segment where it is largest."
             else:
@@ -156,7 +143,3 @@ def _joined(every: Sequence[list[dict[str, Any]]], names: Sequence[str]) -> list
                 series | {"name": name, "colour": index % 8}
             )
     return list(joined.values())
-
-
-def _columns(chart: dict[str, Any]) -> list[tuple[float | None, ...]]:
-    return list(zip(*(series["y"] for series in chart["series"]), strict=True))

@@ -66,29 +66,25 @@ def _estimate(solution: Solution) -> dict[str, Any] | None:
 def problem_data(problem: Problem) -> dict[str, Any]:
     """The problem in formulas, and its domain as lines to draw."""
     texts = dict(problem.described())
+    six_digits = lambda found: f"{float(found[0]):.6g}"
     return {
         "name": problem.name,
         "equation": f"∂ₜu = {problem.equation.formula}",
         "kind": problem.kind,
-        "domain": _rounded(problem.domain.describe()),
+        "domain": re.sub(r"\d+\.\d{5,}(?:e[-+]?\d+)?", six_digits, problem.domain.describe()),
         "conditions": [
             {
-                "segment": segment,
-                "formula": condition.formula,
-                "length": problem.domain.segment_measure(segment),
+                "segment": name,
+                "formula": law.formula,
+                "length": problem.domain.segment_measure(name),
             }
-            for segment, condition in problem.conditions.items()
+            for name, law in problem.conditions.items()
         ],
         "initial": texts["initial"],
         "solution": texts["solution"],
         "normal": problem.uses_normal,
         "drawing": _drawing(problem.domain),
     }
-
-
-def _rounded(text: str) -> str:
-    """Long decimals with six digits."""
-    return re.sub(r"\d+\.\d{5,}(?:e[-+]?\d+)?", lambda found: f"{float(found[0]):.6g}", text)
 
 
 def _drawing(domain: Domain) -> dict[str, Any]:
@@ -104,15 +100,12 @@ def _drawing(domain: Domain) -> dict[str, Any]:
         ends = {segment: domain.boundary(segment).x[0].tolist() for segment in domain.segments}
         drawing["points"] = plain(ends, 6)
     elif domain.dim == 2:
-        drawing["lines"] = [
-            {"segment": segment, "xy": plain(line, 6)} for segment, line in domain.outline(120)
-        ]
+        lines = domain.outline(120)
+        drawing["lines"] = [{"segment": name, "xy": plain(line, 6)} for name, line in lines]
     elif domain.dim == 3:
-        drawing["surfaces"] = {segment: _surface(domain, segment) for segment in domain.segments}
+        dots = [domain.boundary(segment, SURFACE_POINTS) for segment in domain.segments]
+        drawing["surfaces"] = {
+            points.segment: plain({"x": points.x, "normal": np.round(points.normal, 4)}, 4)
+            for points in dots
+        }
     return drawing
-
-
-def _surface(domain: Domain, segment: str) -> dict[str, Any]:
-    """Points and normals of a surface, for a drawing made of dots."""
-    points = domain.boundary(segment, SURFACE_POINTS)
-    return plain({"x": points.x, "normal": np.round(points.normal, 4)}, 4)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import shapely
 from jaxtyping import Float
 from markupsafe import Markup, escape
 
@@ -40,27 +41,19 @@ def closed_rings(lines: Sequence[Line], size: float) -> list[Line]:
     Ends that lie within 10⁻⁶ × `size` of each other are one corner. Lines that do not close are
     closed by a straight edge.
     """
-    near = 1e-6 * size
+    meet = lambda first, second: np.linalg.norm(first - second) <= 1e-6 * size
     left, rings = list(lines), []
     while left:
-        ring = left.pop(0)
-        while left and np.linalg.norm(ring[-1] - ring[0]) > near:
-            following = _next(ring[-1], left, near)
-            if following is None:
-                break
-            ring = np.concatenate([ring, following[1:]])
+        ring, found = left.pop(0), 0
+        while found is not None and not meet(ring[-1], ring[0]):
+            touching = (meet(line[0], ring[-1]) or meet(line[-1], ring[-1]) for line in left)
+            found = next((index for index, touches in enumerate(touching) if touches), None)
+            if found is not None:
+                line = left.pop(found)
+                ahead = line if meet(line[0], ring[-1]) else line[::-1]
+                ring = np.concatenate([ring, ahead[1:]])
         rings.append(ring)
     return rings
-
-
-def _next(end: Float[Array, " 2"], left: list[Line], near: float) -> Line | None:
-    """Take the line that starts or stops at `end` out of `left`, running away from there."""
-    for index, line in enumerate(left):
-        for candidate in (line, line[::-1]):
-            if np.linalg.norm(candidate[0] - end) <= near:
-                del left[index]
-                return candidate
-    return None
 
 
 class _Frame:
@@ -129,23 +122,12 @@ def _plane_label(name: str, lines: list, frame: _Frame, rings: list, segments: l
     at = (before + after) / 2
     normal = np.array([after[1] - before[1], before[0] - after[0]])
     normal = normal / max(float(np.linalg.norm(normal)), 1e-300)
-    if _inside(at + 0.02 / frame.scale * 50 * normal, rings):
+    x, y = at + normal / frame.scale
+    areas = [shapely.Polygon(ring) for ring in rings if len(ring) > 2]
+    if sum(shapely.contains_xy(area, x, y) for area in areas) % 2:  # inside, holes being rings too
         normal = -normal
     pixels = np.array([normal[0], -normal[1]])
     return _label(name, frame(at[None])[0], pixels, colour(segments, name))
-
-
-def _inside(point: Array, rings: list) -> bool:
-    """Even-odd rule: a ray to the right crosses an odd number of edges."""
-    crossings = 0
-    for ring in rings:
-        x, y = ring.T
-        x2, y2 = np.roll(ring, -1, axis=0).T
-        spans = (y > point[1]) != (y2 > point[1])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            at = x + (point[1] - y) / (y2 - y) * (x2 - x)
-        crossings += int(np.count_nonzero(spans & (at > point[0])))
-    return crossings % 2 == 1
 
 
 def _interval(domain: dict[str, Any], segments: list[str]) -> list[str]:
@@ -166,13 +148,11 @@ def _solid(domain: dict[str, Any], segments: list[str]) -> list[str]:
     """Seen from above the front: dots on each surface, faint where it faces away."""
     if not domain["surfaces"]:
         return []
-    view = np.array([0.55, -0.75, 0.45])
-    view = view / np.linalg.norm(view)
-    across = np.cross([0.0, 0.0, 1.0], view)
-    across = across / np.linalg.norm(across)
+    view = np.array([0.55, -0.75, 0.45]) / np.linalg.norm([0.55, -0.75, 0.45])
+    across = np.array([0.75, 0.55, 0.0]) / np.hypot(0.75, 0.55)  # level, and at right angles to it
     screen = np.stack([across, np.cross(view, across)], axis=1)
     surfaces = {name: np.array(value["x"]) for name, value in domain["surfaces"].items()}
-    middle = (np.array(domain["lower"]) + np.array(domain["upper"])) / 2
+    middle = np.mean([domain["lower"], domain["upper"]], axis=0)
     frame = _Frame(np.concatenate(list(surfaces.values())) @ screen)
     centre = frame(middle[None] @ screen)[0]
     back, front, labels = [], [], []
@@ -180,12 +160,14 @@ def _solid(domain: dict[str, Any], segments: list[str]) -> list[str]:
         index = colour(segments, name)
         facing = np.array(domain["surfaces"][name]["normal"]) @ view > 0
         pixels = frame(x @ screen)
-        for visible, group, radius in ((~facing, back, 1.3), (facing, front, 2.2)):
+        for visible, group, faint, width in (
+            (~facing, back, " faint", 2.6),
+            (facing, front, "", 4.4),
+        ):
             dots = "".join(f"M{a:.1f} {b:.1f}h0" for a, b in pixels[visible])
             if dots:
-                faint = "" if group is front else " faint"
                 group.append(
-                    f'<path class="dots s{index}{faint}" stroke-width="{2 * radius}" d="{dots}"/>'
+                    f'<path class="dots s{index}{faint}" stroke-width="{width}" d="{dots}"/>'
                 )
         labels.append(_solid_label(name, pixels, centre, bool(facing.mean() > 0.5), index))
     return [*back, *front, *labels]

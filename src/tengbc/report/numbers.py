@@ -60,13 +60,6 @@ def encoded(values: Float[np.ndarray, "k n"]) -> dict[str, Any]:
     }
 
 
-def decoded(packed: dict[str, Any]) -> Float[np.ndarray, "k n"]:
-    """The values again, NaN where they are missing: what the page's script does."""
-    scales = np.array(packed["scales"])
-    whole = np.frombuffer(base64.b64decode(packed["numbers"]), "<i2").reshape(len(scales), -1)
-    return np.where(whole == MISSING, np.nan, whole * (scales[:, None] / LARGEST))
-
-
 def bytes_as_text(values: np.ndarray) -> str:
     """Bytes (0 to 255) in base 64."""
     return base64.b64encode(values.astype(np.uint8).tobytes()).decode("ascii")

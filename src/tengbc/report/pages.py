@@ -29,13 +29,13 @@ def report_page(data: dict[str, Any]) -> str:
     """report.html as text."""
     summary, problem = data["summary"], data["problem"]
     curves = charts(data)
-    segments = [condition["segment"] for condition in problem["conditions"]] if problem else []
+    segments = [one["segment"] for one in problem["conditions"]] if problem else []
     if problem:
-        coloured = [
-            one | {"colour": colour(segments, one["segment"])} for one in problem["conditions"]
-        ]
+        laws = problem["conditions"]
+        coloured = [one | {"colour": colour(segments, one["segment"])} for one in laws]
         problem = problem | {"conditions": coloured}
-    pictures = data["pictures"]
+    pictures, version = data["pictures"], summary.get("versions", {}).get("tengbc")
+    maker, written = f"tengbc {version}" if version else "tengbc", data["written"]
     return render(
         "report.html",
         {"charts": curves, "pictures": [pictures] if pictures else [], "alike": False},
@@ -49,7 +49,7 @@ def report_page(data: dict[str, Any]) -> str:
         spent=spent(summary.get("seconds", {})),
         command=data["command"],
         settings=settings(summary),
-        footer=_footer(summary.get("versions", {}).get("tengbc"), data["written"]),
+        footer=f"Written by {maker} on {written}." if written else f"From a run of {maker}.",
     )
 
 
@@ -73,18 +73,11 @@ def spent(seconds: dict[str, float]) -> list[dict[str, Any]]:
     ]
 
 
-def _footer(version: str | None, written: str | None) -> str:
-    maker = f"tengbc {version}" if version else "tengbc"
-    return f"Written by {maker} on {written}." if written else f"From a run of {maker}."
-
-
 def render(template: str, payload: dict[str, Any], **values: Any) -> str:
     """A page; `payload` is what its script works with."""
-    return (
-        _environment()
-        .get_template(template)
-        .render(style=_inlined("style.css"), script=_inlined(*SCRIPTS), payload=payload, **values)
-    )
+    style, script = _inlined("style.css"), _inlined(*SCRIPTS)
+    page = _environment().get_template(template)
+    return page.render(style=style, script=script, payload=payload, **values)
 
 
 @cache

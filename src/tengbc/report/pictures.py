@@ -17,7 +17,7 @@ Array = np.ndarray
 FRAMES = 41
 """Times of a picture that moves."""
 NUMBERS = 600_000
-"""About so many numbers are stored, of two bytes each."""
+"""About how many numbers are stored, of two bytes each."""
 MOST_PER_AXIS = 91
 FEW = 5
 """Reference values at fewer times are not shown as pictures."""
@@ -80,14 +80,9 @@ def _views(solution: Solution, frames: int, reference: bool) -> list[tuple[Raste
 def _filled(
     solution: Solution, view: Raster, times: Float[Array, " k"], truth: Any
 ) -> dict[str, Any]:
-    count = len(times)
-    u = solution.at_times(view.points, times, outside="nan").reshape(count, len(view.points), -1)
-    filled = view.layout | {"solution": _packed(u)}
+    fields = {"solution": solution.at_times(view.points, times, outside="nan")}
     if truth is not None:
         exact = np.stack([np.asarray(truth(float(t))) for t in times])
-        filled["error"] = _packed(u - exact.reshape(u.shape))
-    return filled
-
-
-def _packed(values: Float[Array, "k n m"]) -> list[dict[str, Any]]:
-    return [encoded(values[:, :, component]) for component in range(values.shape[2])]
+        fields["error"] = fields["solution"] - exact.reshape(fields["solution"].shape)
+    columns = {name: u.reshape(*u.shape[:2], -1).transpose(2, 0, 1) for name, u in fields.items()}
+    return view.layout | {name: [encoded(u) for u in each] for name, each in columns.items()}

@@ -12,7 +12,7 @@ from scipy.spatial import KDTree
 
 from tengbc.figures.views import View, views
 from tengbc.geometry.domain import Domain
-from tengbc.geometry.grids import axis_names, tensor
+from tengbc.geometry.grids import axis_names, cell_centres, tensor
 from tengbc.problem import Problem
 from tengbc.report.drawing import closed_rings
 from tengbc.report.numbers import bytes_as_text
@@ -34,12 +34,11 @@ class Raster:
 
 def rasters(domain: Domain, per_axis: int) -> list[Raster]:
     """The pictures of a domain, of about `per_axis`² points each."""
-    return [(_line if domain.dim == 1 else _map)(view, per_axis) for view in views(domain)]
-
-
-def _line(view: View, per_axis: int) -> Raster:
-    x = np.linspace(*view.bounds, LINE_POINTS)
-    return Raster(x, _layout(view, "line") | {"shape": [LINE_POINTS]})
+    if domain.dim == 1:
+        (view,) = views(domain)
+        x = np.linspace(*view.bounds, LINE_POINTS)
+        return [Raster(x, _layout(view, "line") | {"shape": [LINE_POINTS]})]
+    return [_map(view, per_axis) for view in views(domain)]
 
 
 def _map(view: View, per_axis: int) -> Raster:
@@ -49,7 +48,9 @@ def _map(view: View, per_axis: int) -> Raster:
     layout = _layout(view, "map") | {"shape": shape}
     if domain.dim == 2:
         lines = [line for _, line in domain.outline(240)] if domain.segments else []
-        rings = closed_rings(lines, domain.scale) or [_corners(lower, upper)]
+        (left, bottom), (right, top) = lower, upper
+        box = np.array([[left, bottom], [right, bottom], [right, top], [left, top], [left, bottom]])
+        rings = closed_rings(lines, domain.scale) or [box]
         layout["rings"] = [plain(ring.ravel(), 6) for ring in rings]
     else:
         names = axis_names(domain.dim)
@@ -90,19 +91,11 @@ def _pulled_inside(domain: Domain, x: Float[Array, "n d"]) -> Float[Array, "n d"
     return moved
 
 
-def _corners(lower: Array, upper: Array) -> Float[Array, "5 2"]:
-    (left, bottom), (right, top) = lower, upper
-    return np.array([[left, bottom], [right, bottom], [right, top], [left, top], [left, bottom]])
-
-
 def _mask(view: View) -> dict[str, Any]:
     """How much of each pixel lies inside, 0 to 255."""
-    fine = 3 * MASK
-    ticks = [
-        low + (high - low) * (np.arange(fine) + 0.5) / fine
-        for low, high in reversed(list(zip(*view.bounds, strict=True)))
-    ]
-    inside = view.domain.contains(view.place(tensor(ticks)[:, ::-1])).reshape(MASK, 3, MASK, 3)
+    lower, upper = view.bounds
+    x = cell_centres(lower[::-1], upper[::-1], [3 * MASK] * 2)[:, ::-1]
+    inside = view.domain.contains(view.place(x)).reshape(MASK, 3, MASK, 3)
     return {"size": MASK, "bytes": bytes_as_text(np.rint(255 * inside.mean(axis=(1, 3))))}
 
 

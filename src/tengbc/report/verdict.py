@@ -25,7 +25,7 @@ def verdict(summary: dict[str, Any]) -> Verdict:
     """Solved or not, the error reached against the error asked for, and the time it took."""
     outcome = summary["outcome"]
     known = outcome_named(outcome)
-    kind, headline = ("doubtful", f"Ended: {outcome}")
+    kind, headline = "doubtful", f"Ended: {outcome}"
     if known is not None:
         kind, headline = known.verdict, known.headline
     measured, estimated = summary.get("relative_l2_max"), summary.get("error_estimate_max")
@@ -40,7 +40,8 @@ def verdict(summary: dict[str, Any]) -> Verdict:
         # The sentence above has the numbers; what is left of the message is what to do.
         message = message.partition("; ")[2] or message
     if message:
-        sentences.append(_sentence(message))
+        text = message[0].upper() + message[1:]
+        sentences.append(text if text.endswith((".", "!", "?")) else f"{text}.")
     total = summary.get("seconds", {}).get("total")
     if total is not None:
         sentences.append(f"It took {duration(total)}.")
@@ -52,35 +53,30 @@ def facts(summary: dict[str, Any], done: int) -> list[Row]:
     measured, planned = summary.get("relative_l2_max"), summary.get("steps")
     finished = summary["outcome"] in ("done", "tolerance not reached")
     end = summary.get("t_end") if finished else None
+    estimate = "estimated error" if measured is None else "estimate of it"
     return _known(
-        ("largest relative error", _shown(measured, number)),
-        (
-            "estimated error" if measured is None else "estimate of it",
-            _shown(summary.get("error_estimate_max"), number),
-        ),
-        ("asked for", _shown(summary.get("rtol"), number)),
-        ("time taken", _shown(summary.get("seconds", {}).get("total"), duration)),
-        ("solved to", _shown(end, lambda t: f"t = {number(t, 4)}")),
-        ("steps", _shown(planned, lambda n: f"{n:,}" if finished else f"{done:,} of {n:,}")),
-        ("parameters", _shown(summary.get("parameters"), number)),
+        ("largest relative error", measured, number),
+        (estimate, summary.get("error_estimate_max"), number),
+        ("asked for", summary.get("rtol"), number),
+        ("time taken", summary.get("seconds", {}).get("total"), duration),
+        ("solved to", end, lambda t: f"t = {number(t, 4)}"),
+        ("steps", planned, lambda n: f"{n:,}" if finished else f"{done:,} of {n:,}"),
+        ("parameters", summary.get("parameters"), number),
     )
 
 
 def settings(summary: dict[str, Any]) -> list[Row]:
     """What it takes to do it again, besides the command."""
-    inside, rim, seed = (
-        summary.get(name) for name in ("interior_points", "boundary_points", "seed")
-    )
     versions = ", ".join(f"{name} {value}" for name, value in summary.get("versions", {}).items())
     return _known(
-        ("preset", summary.get("preset")),
-        ("time scheme", summary.get("scheme")),
-        ("time step", _shown(summary.get("dt"), lambda dt: number(dt, 3))),
-        ("points inside", _shown(inside, number)),
-        ("points on the boundary", _shown(rim, number)),
-        ("seed", _shown(seed, str)),
-        ("outcome", summary["outcome"]),
-        ("versions", versions or None),
+        ("preset", summary.get("preset"), str),
+        ("time scheme", summary.get("scheme"), str),
+        ("time step", summary.get("dt"), lambda dt: number(dt, 3)),
+        ("points inside", summary.get("interior_points"), number),
+        ("points on the boundary", summary.get("boundary_points"), number),
+        ("seed", summary.get("seed"), str),
+        ("outcome", summary["outcome"], str),
+        ("versions", versions or None, str),
     )
 
 
@@ -98,14 +94,5 @@ def _error_sentence(measured: float | None, estimated: float | None, asked: floa
     return "The error is not known: there is neither an exact solution nor an estimate."
 
 
-def _sentence(message: str) -> str:
-    text = message[0].upper() + message[1:]
-    return text if text.endswith((".", "!", "?")) else f"{text}."
-
-
-def _shown(value: Any, show: Callable[[Any], str]) -> str | None:
-    return None if value is None else show(value)
-
-
-def _known(*rows: tuple[str, str | None]) -> list[Row]:
-    return [(label, text) for label, text in rows if text is not None]
+def _known(*rows: tuple[str, Any, Callable[[Any], str]]) -> list[Row]:
+    return [(label, show(value)) for label, value, show in rows if value is not None]

@@ -14,7 +14,7 @@ from tengbc.storage.history_file import HistoryFile
 INTERVAL = 30.0
 """Seconds between two checkpoints."""
 SHARE = 0.01
-"""Of its time a run spends no more than this on checkpoints."""
+"""The largest part of a run's time that checkpoints may take."""
 
 
 class CheckpointJournal:
@@ -37,10 +37,10 @@ class CheckpointJournal:
     ):
         self.checkpoints, self.history, self.about = checkpoints, history, about
         self.interval, self.is_stopping, self.log = interval, stopping, log
-        self.snapshots = {} if before is None else dict(before.stages)
-        earlier = {} if before is None else before.about
-        self.spent_before: dict[str, float] = dict(earlier.get("stage_seconds", {}))
-        self.seconds_before = float(earlier.get("seconds", 0.0))
+        before = before or Checkpoint({}, {})
+        self.snapshots = dict(before.stages)
+        self.spent_before: dict[str, float] = dict(before.about.get("stage_seconds", {}))
+        self.seconds_before = float(before.about.get("seconds", 0.0))
         self._spent: dict[str, float] = dict(self.spent_before)
         self._began = self._last = self._mark = time.monotonic()
         self._cost, self._stopped = 0.0, False
@@ -71,11 +71,8 @@ class CheckpointJournal:
         """Everything known, now: first the history, so that it is never behind a checkpoint."""
         began = time.monotonic()
         self.history.flush()
-        about = {
-            **self.about,
-            "seconds": self.seconds_before + began - self._began,
-            "stage_seconds": self._spent,
-        }
+        seconds = self.seconds_before + began - self._began
+        about = {**self.about, "seconds": seconds, "stage_seconds": self._spent}
         path = self.checkpoints.write(Checkpoint(about, self.snapshots))
         self._last = time.monotonic()
         self._cost = self._last - began

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tengbc.errors import OutputError, UsageError
+from tengbc.errors import UsageError, file_errors
 from tengbc.options import Options, nearest, options
 
 RUN_KEYS = ("problem", "out", "checkpoint_every")
@@ -36,11 +36,8 @@ class Config:
         content: dict[str, Any] = {"problem": self.problem, **self.options.model_dump(mode="json")}
         path, _, name = self.problem.rpartition(":")
         if path.endswith(".py"):
-            try:
+            with file_errors(f"{path} cannot be read", "put it back"):
                 content |= {"problem": name, "file": _sha256(Path(path).read_bytes())}
-            except OSError as error:
-                reason = error.strerror
-                raise OutputError(f"{path} cannot be read ({reason}); put it back.") from None
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return _sha256(text.encode())
 
@@ -56,8 +53,7 @@ def config(given: dict[str, Any]) -> Config:
     for key in ("problem", "out"):
         if given.get(key) is not None and not isinstance(given[key], str | Path):
             raise UsageError(f"{key} is {_shown(given[key])}, but it should be text; change it.")
-    every = given.get("checkpoint_every")
-    every = 30.0 if every is None else every
+    every = 30.0 if given.get("checkpoint_every") is None else given["checkpoint_every"]
     if isinstance(every, bool) or not isinstance(every, int | float) or not 0 <= every < math.inf:
         raise UsageError(
             f"checkpoint_every is {_shown(every)}, but it should be a number of seconds, zero or "
@@ -70,11 +66,8 @@ def config(given: dict[str, Any]) -> Config:
 
 def read_config(path: Path) -> dict[str, Any]:
     """The entries of a TOML file; paths in it are relative to the file."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be read ({error.strerror}); check the path.") from None
+    with file_errors(f"{path} cannot be read", "check the path"), path.open("rb") as file:
+        data = file.read(LARGEST_FILE + 1)
     if len(data) > LARGEST_FILE:
         raise UsageError(f"{path} is larger than a configuration can be; check the path.")
     try:
@@ -89,20 +82,17 @@ def read_config(path: Path) -> dict[str, Any]:
 
 
 def to_toml(chosen: Config) -> str:
-    """The complete file; options that are left to the preset stand in it as comments."""
-    problem, separator, name = chosen.problem.rpartition(":")
-    if problem.endswith(".py"):
-        problem = f"{Path(problem).absolute()}{separator}{name}"
-    else:
-        problem = chosen.problem
+    """The complete file; options that are left to the strategy stand in it as comments."""
+    path, separator, name = chosen.problem.rpartition(":")
+    in_file = path.endswith(".py")
+    problem = f"{Path(path).absolute()}{separator}{name}" if in_file else chosen.problem
     lines = ["# A run of tengbc: tengbc run THIS_FILE.toml", f"problem = {_value(problem)}"]
     if chosen.out is not None:
         lines.append(f"out = {_value(str(chosen.out))}")
     lines.append(f"checkpoint_every = {_value(chosen.checkpoint_every)}")
     for key, value in chosen.options.model_dump().items():
-        lines.append(
-            f"# {key} is left to the preset" if value is None else f"{key} = {_value(value)}"
-        )
+        line = f"# {key} is left to the strategy" if value is None else f"{key} = {_value(value)}"
+        lines.append(line)
     return "\n".join(lines) + "\n"
 
 

@@ -12,13 +12,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tengbc.errors import CheckpointError, OutputError, UsageError
+from tengbc.errors import CheckpointError, OutputError, UsageError, file_errors
 from tengbc.outcome import outcome_named
 from tengbc.provenance import differences, threads, versions
 from tengbc.runs.checkpoints import Checkpoint, Checkpoints, set_aside
 from tengbc.runs.config import Config, config, read_config, to_toml
 from tengbc.storage.atomic import write_atomically
 
+ELSEWHERE = "choose another --out or remove it first"
 _TEMPORARY = re.compile(r"\..+\.\d+")
 
 
@@ -32,14 +33,10 @@ class RunDirectory:
     def __init__(self, path: Path):
         self.path = path
         self.checkpoints = Checkpoints(path / "checkpoints")
-        try:
+        with file_errors(f"The directory {path} cannot be written", "choose another --out"):
             self.checkpoints.directory.mkdir(parents=True, exist_ok=True)
             (path / ".probe").write_bytes(b"")
             (path / ".probe").unlink()
-        except OSError as error:
-            raise OutputError(
-                f"The directory {path} cannot be written ({error.strerror}); choose another --out."
-            ) from None
         self.lock = Lock(path)
         # What a kill has left half written; we hold the lock, so nobody else is writing.
         for folder in (path, self.checkpoints.directory):
@@ -68,13 +65,12 @@ class RunDirectory:
         checkpoint, wrong = self.checkpoints.newest()
         for sentence in wrong.values():
             self.log(sentence)
+        if checkpoint is None and wrong:
+            raise CheckpointError(
+                f"No checkpoint in {self.path} is whole and of tengbc's making ({len(wrong)} "
+                f"looked at), so the run cannot go on; remove the directory and start again."
+            )
         if checkpoint is None:
-            if wrong:
-                raise CheckpointError(
-                    f"No checkpoint in {self.path} is whole and of tengbc's making "
-                    f"({len(wrong)} looked at), so the run cannot go on; remove the directory and "
-                    f"start again."
-                )
             return None
         for sentence in wrong.values():
             warn(sentence)
@@ -117,12 +113,8 @@ class Lock:
 
     def __init__(self, directory: Path):
         self.path = directory / "lock"
-        try:
+        with file_errors(f"{directory} cannot be locked", "choose another --out"):
             self._handle: int | None = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise OutputError(
-                f"{directory} cannot be locked ({error.strerror}); choose another --out."
-            ) from None
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -144,16 +136,10 @@ class Lock:
 
 def make_directory(path: Path) -> None:
     """Make a directory for new results, or say in a sentence why it cannot be."""
-    try:
+    with file_errors(f"The directory {path} cannot be made", "choose another --out"):
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(
-            f"The directory {path} cannot be made ({error.strerror}); choose another --out."
-        ) from None
     if (path / "summary.json").exists():
-        raise OutputError(
-            f"{path} already holds a finished run; choose another --out or remove it first."
-        )
+        raise OutputError(f"{path} already holds a finished run; {ELSEWHERE}.")
 
 
 def write_text(path: Path, text: str) -> Path:
@@ -193,10 +179,7 @@ def explain(path: Path) -> str:
     """What the directory holds, and what one can do about it."""
     outcome = outcome_of(path)
     if outcome is not None:
-        return (
-            f"{path} already holds a finished run ({outcome}); choose another --out or remove it "
-            f"first."
-        )
+        return f"{path} already holds a finished run ({outcome}); {ELSEWHERE}."
     return (
         f"{path} already holds a run that has not come to its end; go on with `tengbc resume "
         f"{path}`, choose another --out, or remove it first."

@@ -63,15 +63,11 @@ def run_in_directory(
     """Solve, keeping the directory up to date; the summary is written last, and ends the run."""
     began = time.perf_counter()
     watch = SignalWatch()
+    about = {"options": chosen.hash, "seed": chosen.options.seed}
     journal = CheckpointJournal(
         directory.checkpoints,
         HistoryFile(directory.path / "history.csv"),
-        {
-            "options": chosen.hash,
-            "seed": chosen.options.seed,
-            "versions": versions(),
-            "threads": threads(),
-        },
+        about | {"versions": versions(), "threads": threads()},
         before,
         chosen.checkpoint_every,
         lambda: watch.stopping,
@@ -88,20 +84,13 @@ def run_in_directory(
         if solution.result.outcome.resumable:
             return Ended(solution, signal=watch.received)
         errors = measure(solution)
-        spent = imported + time.perf_counter() - began
-        content = summary(
-            solution, errors, {"import": imported, "total": journal.seconds_before + spent}
-        )
-        files = write_results(directory.path, solution, content)
+        total = journal.seconds_before + imported + time.perf_counter() - began
+        content = summary(solution, errors, {"import": imported, "total": total})
+        solution.save(directory.path / "solution.safetensors")
+        pages = leave_report(directory.path, solution, content)
+        files = [write_summary(directory.path, content), *pages]
         journal.history.close()
         return Ended(solution, errors, content, files)
-
-
-def write_results(directory: Path, solution: Solution, content: dict[str, Any]) -> list[Path]:
-    """The solution, its report, and last of all the summary; the paths a user is shown."""
-    solution.save(directory / "solution.safetensors")
-    report = leave_report(directory, solution, content)
-    return [write_summary(directory, content), *report]
 
 
 @contextlib.contextmanager
@@ -121,8 +110,8 @@ def ending_in(
             directory.log(f"ends: {error if result is None else result}")
             if result is not None and not result.outcome.resumable:
                 spent = time.perf_counter() - began
-                content = failed_summary(problem, chosen.options, result, spent)
-                write_summary(directory.path, content)
+                failed = failed_summary(problem, chosen.options, result, spent)
+                write_summary(directory.path, failed)
             elif new and isinstance(error, UsageError):
                 directory.withdraw()
         raise

@@ -108,5 +108,5 @@ def _diffusivity(equation: AbstractEquation) -> Coefficient:
     return found[0]
 
 
-def _plain(value: Array) -> Array | float:
-    return value if np.ndim(value) else float(value)
+def _plain(value: Array | np.floating) -> Array | float:
+    return value if isinstance(value, Array) and value.ndim else float(value)

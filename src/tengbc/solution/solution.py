@@ -37,7 +37,7 @@ class Solution:
     """
 
     problem: Problem
-    parameters: Parameters
+    parameters: Parameters[Network]
     times: Float[Array, " k"]
     thetas: Float[Array, "k p"]
     result: Result
@@ -52,7 +52,9 @@ class Solution:
         name = f" of {self.problem.name}" if self.problem.name else ""
         return f"<Solution{name}, 0 ≤ t ≤ {self.times[-1]:g}: {self.result}{error}>"
 
-    def __call__(self, x: ArrayLike, t: Time, *, outside: str = "raise") -> Float[Array, "..."]:
+    def __call__(
+        self, x: ArrayLike, t: Time, *, outside: str = "raise"
+    ) -> Float[Array, "..."] | np.floating:
         """u at points x, one (d,) or many (n, d), at time t.
 
         Points outside the domain are an error, or NaN with `outside="nan"`: nothing is
@@ -64,7 +66,7 @@ class Solution:
         return result if points.ndim == 2 else result[0]
 
     def at_times(
-        self, x: ArrayLike, times: Sequence[float] | Array, *, outside: str = "raise"
+        self, x: ArrayLike, times: Sequence[Time] | Array, *, outside: str = "raise"
     ) -> Float[Array, "k n ..."]:
         """u at points x (n, d) and several times: what is common to them is computed once."""
         points = np.atleast_2d(as_points(x, self.problem.domain.dim))

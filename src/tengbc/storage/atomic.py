@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 from pathlib import Path
 
-from tengbc.errors import OutputError
+from tengbc.errors import OutputError, file_errors
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -18,25 +17,19 @@ def write_atomically(path: Path, data: bytes) -> None:
     if not path.name:
         raise OutputError(f"{path} is a directory; give the name of a file in it.")
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-        _flush_directory(path.parent)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise OutputError(
-            f"{path} cannot be written ({error.strerror}); make room or choose another place.",
-            out_of_space=error.errno in (errno.ENOSPC, errno.EDQUOT),
-        ) from None
-
-
-def _flush_directory(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with file_errors(f"{path} cannot be written", "make room or choose another place"):
+        try:
+            with open(temporary, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+            handle = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        except OSError:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise

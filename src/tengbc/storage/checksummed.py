@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
-from tengbc.errors import CheckpointError, OutputError
+from tengbc.errors import CheckpointError, file_errors
 
 KEY = "tengbc"
 """The one entry of the file's metadata: several would come in any order."""
@@ -35,8 +35,10 @@ def pack(form: str, content: Mapping[str, Any], tensors: Mapping[str, np.ndarray
 
 def unpack(path: Path, form: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """(content, tensors) of a file that `pack` made, or a sentence that says what is wrong."""
-    data = _bytes(path)
-    found = _DIGEST.search(data[: 8 + _header_length(data)])
+    with file_errors(f"{path} cannot be read", "check the path"):
+        data = path.read_bytes()
+    header = data[: 8 + (struct.unpack("<Q", data[:8])[0] if len(data) >= 8 else 0)]
+    found = _DIGEST.search(header)
     if found is None:
         raise CheckpointError(
             f"{path} is not a file of tengbc's, or its beginning is damaged; choose another file."
@@ -47,51 +49,31 @@ def unpack(path: Path, form: str) -> tuple[dict[str, Any], dict[str, np.ndarray]
             f"{path} is damaged: its digest does not match, so it was cut short or changed; "
             f"use another copy."
         )
-    content = _description(data, path)
-    if content["form"] != form:
-        raise CheckpointError(
-            f"{path} holds a {content['form']!r}, but a {form!r} is wanted; choose another "
-            f"file, or the version of tengbc that wrote it."
-        )
-    return content, _tensors(data, path)
-
-
-def _tensors(data: bytes, path: Path) -> dict[str, np.ndarray]:
     try:
-        return safetensors.numpy.load(data)
+        content = json.loads(json.loads(header[8:])["__metadata__"][KEY])
+        its_form = content["form"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise CheckpointError(
+            f"{path} has no description that can be read; use another copy."
+        ) from None
+    if its_form != form:
+        raise CheckpointError(
+            f"{path} holds a {its_form!r}, but a {form!r} is wanted; choose another file, or the "
+            f"version of tengbc that wrote it."
+        )
+    try:
+        return content, safetensors.numpy.load(data)
     except Exception as error:  # its digest is right, but it is not safetensors
         raise CheckpointError(
             f"{path} is not a safetensors file ({error}); use another copy."
         ) from None
 
 
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise OutputError(f"{path} cannot be read ({error.strerror}); check the path.") from None
-
-
-def _header_length(data: bytes) -> int:
-    return struct.unpack("<Q", data[:8])[0] if len(data) >= 8 else 0
-
-
-def _description(data: bytes, path: Path) -> dict[str, Any]:
-    try:
-        header = json.loads(data[8 : 8 + _header_length(data)])
-        content = json.loads(header["__metadata__"][KEY])
-        content["form"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise CheckpointError(
-            f"{path} has no description that can be read; use another copy."
-        ) from None
-    return content
-
-
 def plain(value: Any, digits: int | None = None) -> Any:
     """A value in terms of strict JSON: what JSON has no word for becomes text.
 
-    With `digits`, numbers keep so many and NaN and infinity become None; else these are text too.
+    With `digits`, numbers are rounded to that many digits, and NaN and infinity become None;
+    without it, NaN and infinity become text.
     """
     if isinstance(value, np.generic):
         value = value.item()

@@ -7,9 +7,10 @@ import errno
 import io
 import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from tengbc.errors import OutputError
+from tengbc.errors import file_errors
 from tengbc.history import Record
 
 STEP_COLUMNS = ("march", "step", "time")
@@ -26,31 +27,27 @@ class HistoryFile:
         self.path = path
         self._names: tuple[str, ...] | None = None
         self._last: dict[str, int] = {}
-        try:
+        with self._errors():
             self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
             self._take_up()
-        except OSError as error:
-            raise self._failure(error) from None
 
     def append(self, march: str, record: Record) -> None:
         """The line of a step, unless it stands there already."""
         if record.step <= self._last.get(march, 0):
             return
-        try:
+        with self._errors():
             if self._names is None:
                 self._names = tuple(record.measured)
                 self._write(_text([*STEP_COLUMNS, *self._names]))
-            self._write(_line(march, record, self._names))
-        except OSError as error:
-            raise self._failure(error) from None
+            known = (record.measured.get(name) for name in self._names)
+            cells = ("" if value is None else f"{value:.7g}" for value in known)
+            self._write(_text([march, record.step, f"{record.time:.12g}", *cells]))
         self._last[march] = record.step
 
     def flush(self) -> None:
         """Make sure that what was appended is on the disk."""
-        try:
+        with self._errors():
             os.fsync(self._handle)
-        except OSError as error:
-            raise self._failure(error) from None
 
     def close(self) -> None:
         """No more lines."""
@@ -77,11 +74,8 @@ class HistoryFile:
             if len(row) > 1 and row[1].isdecimal():
                 self._last[row[0]] = int(row[1])
 
-    def _failure(self, error: OSError) -> OutputError:
-        return OutputError(
-            f"{self.path} cannot be written ({error.strerror}); make room or choose another --out.",
-            out_of_space=error.errno in (errno.ENOSPC, errno.EDQUOT),
-        )
+    def _errors(self) -> AbstractContextManager[None]:
+        return file_errors(f"{self.path} cannot be written", "make room or choose another --out")
 
 
 def read_history(path: Path, march: str | None = None) -> list[dict[str, str]]:
@@ -90,12 +84,6 @@ def read_history(path: Path, march: str | None = None) -> list[dict[str, str]]:
         return []
     with path.open(newline="", encoding="utf-8") as file:
         return [row for row in csv.DictReader(file) if march is None or row["march"] == march]
-
-
-def _line(march: str, record: Record, names: Sequence[str]) -> bytes:
-    known = (record.measured.get(name) for name in names)
-    cells = ("" if value is None else f"{value:.7g}" for value in known)
-    return _text([march, record.step, f"{record.time:.12g}", *cells])
 
 
 def _text(cells: Sequence[object]) -> bytes:

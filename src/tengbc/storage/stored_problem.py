@@ -55,26 +55,15 @@ class StoredCondition(AbstractCondition):
 class StoredProblem(Problem):
     """What a file tells of a problem; what would need its functions says so in a sentence."""
 
-    def __init__(
-        self,
-        domain: Domain,
-        shape: tuple[int, ...],
-        name: str,
-        t_end: float | None,
-        rtol: float | None,
-        equation: str,
-        conditions: Mapping[str, str],
-        explanation: str,
-    ):
+    def __init__(self, content: Mapping[str, Any], shape: tuple[int, ...]):
         # Problem's own checks trace the functions, of which there are none.
-        self.domain, self.shape, self.name = domain, shape, name
-        self.t_end, self.rtol = t_end, rtol
-        self.equation = StoredEquation(equation)
-        self.conditions = MappingProxyType(
-            {segment: StoredCondition(formula) for segment, formula in conditions.items()}
-        )
+        self.domain, self.shape = decode(content["domain"], Domain), shape
+        self.name, self.t_end, self.rtol = (content[key] for key in ("name", "t_end", "rtol"))
+        self.equation = StoredEquation(content["equation"])
+        formulas = content["conditions"].items()
+        self.conditions = MappingProxyType({name: StoredCondition(text) for name, text in formulas})
         self.exact_function = self.reference = None
-        self._explanation = explanation
+        self._described = [(label, text) for label, text in content["described"]]
 
     def initial_function(self, x: Point) -> Value:
         """Not in the file."""
@@ -110,10 +99,8 @@ def describe_problem(problem: Problem) -> dict[str, Any]:
         "t_end": plain(problem.t_end),
         "rtol": plain(problem.rtol),
         "equation": problem.equation.formula,
-        "conditions": {
-            segment: condition.formula for segment, condition in problem.conditions.items()
-        },
-        "explanation": problem.explain(),
+        "conditions": {name: law.formula for name, law in problem.conditions.items()},
+        "described": [list(item) for item in problem.described()],
         "initial": [] if stored else plain(problem.initial(points)),
     }
 
@@ -129,21 +116,11 @@ def restore_problem(
                 f"the file holds another; pass the problem that was solved."
             )
         return given
-    name = content["name"]
-    if name in problems.CATALOG:
-        benchmark = problems.get(name)
+    if content["name"] in problems.CATALOG:
+        benchmark = problems.get(content["name"])
         if _alike(describe_problem(benchmark), content):
             return benchmark
-    return StoredProblem(
-        decode(content["domain"], Domain),
-        shape,
-        name,
-        content["t_end"],
-        content["rtol"],
-        content["equation"],
-        content["conditions"],
-        content["explanation"],
-    )
+    return StoredProblem(content, shape)
 
 
 def _alike(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:

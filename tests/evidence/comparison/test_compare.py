@@ -11,13 +11,13 @@ import tengbc as tb
 from tengbc.evidence.comparison import compare as comparison
 from tengbc.evidence.comparison.compare import compare
 from tengbc.evidence.comparison.presentation import (
-    HEADER,
+    COLUMNS,
     comparison_csv,
     comparison_markdown,
     plot,
 )
 from tengbc.evidence.comparison.registry import CONTENDERS, chosen_solvers
-from tengbc.evidence.comparison.trial import OutOfTime, SolverTrials, TimeLimit, Trial
+from tengbc.evidence.comparison.trial import OutOfTime, SolverTrials, Trial, Watch
 from tengbc.solution.measure import Errors
 
 
@@ -66,7 +66,7 @@ def test_the_best_is_complete_and_most_accurate():
 
 def test_the_tables_hold_every_trial_and_every_reason():
     rows = list(csv.DictReader(io.StringIO(comparison_csv(ENTRIES))))
-    assert list(rows[0]) == list(HEADER)
+    assert list(rows[0]) == list(COLUMNS)
     assert [row["solver"] for row in rows] == ["fast", "fast", "paper", "spectral"]
     assert [row["best"] for row in rows[:3]] == ["0", "1", "1"]
     assert rows[2]["complete"] == "0" and rows[3]["note"] == "it does not apply."
@@ -96,6 +96,6 @@ def test_every_contender_can_be_loaded():
 
 
 def test_the_watch_ends_a_run_that_takes_too_long():
-    TimeLimit(60.0).check("march", 0.5, {})
+    Watch(60.0).check("march", 0.5, {})
     with pytest.raises(OutOfTime):
-        TimeLimit(-1.0).check()
+        Watch(-1.0).check()

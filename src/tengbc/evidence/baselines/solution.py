@@ -13,6 +13,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from tengbc.errors import OutsideError, UsageError
+from tengbc.geometry.points import outside_error
 from tengbc.history import Record
 from tengbc.outcome import Outcome, Result
 from tengbc.pointwise import as_points
@@ -99,8 +100,4 @@ class AbstractBaselineSolution(abc.ABC):
     def _check_inside(self, x: Float[Array, "n d"]) -> None:
         inside = self.problem.domain.contains(x)
         if not inside.all():
-            where = ", ".join(f"{value:.6g}" for value in x[np.flatnonzero(~inside)[0]])
-            raise OutsideError(
-                f"{np.count_nonzero(~inside)} of {len(x)} points lie outside the domain, the "
-                f"first at ({where}); leave them out."
-            )
+            raise outside_error(x, inside)

@@ -1,3 +1,1 @@
 """Solvers side by side: the same problem, the same seconds, the same points of evaluation."""
-
-from tengbc.evidence.comparison.registry import CONTENDERS as CONTENDERS

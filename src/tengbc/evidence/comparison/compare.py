@@ -1,14 +1,12 @@
 """Run every solver on a problem, each with the same seconds, and note how it went."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Sequence
 
 from tengbc.errors import TengbcError, UsageError
 from tengbc.evidence.baselines.solution import final_time
 from tengbc.evidence.comparison.registry import CONTENDERS
-from tengbc.evidence.comparison.trial import SolverTrials
+from tengbc.evidence.comparison.trial import Contest, SolverTrials
 from tengbc.problem import Problem
 from tengbc.solution.measure import Truth
 from tengbc.types import Progress
@@ -26,9 +24,8 @@ def compare(
 
     A list of `entries` is filled as results come, so that an interruption leaves what there is.
     """
-    end = final_time(problem, t_end)
-    truth = Truth(problem)
-    if not truth.known:
+    contest = Contest(problem, final_time(problem, t_end), seconds, Truth(problem), report)
+    if not contest.truth.known:
         raise UsageError(
             "The problem has neither an exact solution nor a reference, so that errors cannot be "
             "measured; give Problem an exact=…."
@@ -40,7 +37,7 @@ def compare(
         module, _, function = CONTENDERS[solver].partition(":")
         try:
             trials = getattr(importlib.import_module(module), function)
-            entry.trials.extend(trials(problem, end, seconds, truth, report))
+            entry.trials.extend(trials(contest))
         except TengbcError as error:
             entry.reason = str(error)
         if not entry.trials and not entry.reason:

@@ -1,55 +1,38 @@
 """The comparison as CSV, as Markdown and as a plot of work against precision."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tengbc.evidence.comparison.trial import SolverTrials
+from tengbc.evidence.comparison.trial import SolverTrials, Trial
 from tengbc.evidence.tables import markdown, text_csv
-from tengbc.plotting import new_figure, save_figure
+from tengbc.plotting import finish_axis, new_figure, save_figure
 
-HEADER = (
-    "solver",
-    "error",
-    "seconds",
-    "unknowns",
-    "setting",
-    "compile_seconds",
-    "error_full",
-    "error_final",
-    "t_reached",
-    "complete",
-    "best",
-    "note",
-)
+COLUMNS: dict[str, Callable[[SolverTrials, Trial], object]] = {
+    "solver": lambda entry, trial: entry.solver,
+    "error": lambda entry, trial: f"{trial.errors.worst:.4e}",
+    "seconds": lambda entry, trial: f"{trial.seconds:.3f}",
+    "unknowns": lambda entry, trial: trial.unknowns,
+    "setting": lambda entry, trial: trial.setting,
+    "compile_seconds": lambda entry, trial: f"{trial.compile_seconds:.3f}",
+    "error_full": lambda entry, trial: f"{trial.errors.full:.4e}",
+    "error_final": lambda entry, trial: f"{trial.errors.final:.4e}",
+    "t_reached": lambda entry, trial: f"{trial.reached:.6g}",
+    "complete": lambda entry, trial: int(trial.complete),
+    "best": lambda entry, trial: int(trial is entry.best),
+    "note": lambda entry, trial: trial.note,
+}
+"""The cells of a trial's line in comparison.csv."""
 TITLES = ["solver", "worst error", "seconds + compiling", "unknowns", "setting", "remark"]
 MARKERS = {"fast": "o", "paper": "*", "fem": "s", "pinn-bfgs": "^", "pinn-engd": "v"}
 
 
 def comparison_csv(entries: Sequence[SolverTrials]) -> str:
     """Every trial, one line each; `error` is the worst over time. A reason stands in the note."""
-    lines: list[Sequence[object]] = [HEADER]
+    lines: list[list[object]] = [list(COLUMNS)]
     for entry in entries:
         if entry.reason and not entry.trials:
-            lines.append([entry.solver, *[""] * 10, entry.reason])
-        for trial in entry.trials:
-            lines.append(
-                [
-                    entry.solver,
-                    f"{trial.errors.worst:.4e}",
-                    f"{trial.seconds:.3f}",
-                    trial.unknowns,
-                    trial.setting,
-                    f"{trial.compile_seconds:.3f}",
-                    f"{trial.errors.full:.4e}",
-                    f"{trial.errors.final:.4e}",
-                    f"{trial.reached:.6g}",
-                    int(trial.complete),
-                    int(trial is entry.best),
-                    trial.note,
-                ]
-            )
+            lines.append([entry.solver, *[""] * (len(COLUMNS) - 2), entry.reason])
+        lines += [[cell(entry, trial) for cell in COLUMNS.values()] for trial in entry.trials]
     return text_csv(lines)
 
 
@@ -57,20 +40,12 @@ def rows(entries: Sequence[SolverTrials]) -> list[list[str]]:
     """The best of each solver: solver, error, seconds, unknowns, setting, remark."""
     lines = []
     for entry in entries:
-        best = entry.best
-        if best is None:
-            lines.append([entry.solver, "–", "–", "–", "–", entry.reason])
-            continue
-        lines.append(
-            [
-                entry.solver,
-                f"{best.errors.worst:.1e}",
-                f"{best.seconds:.1f} + {best.compile_seconds:.1f}",
-                f"{best.unknowns:,}",
-                best.setting,
-                best.note or entry.reason,
-            ]
-        )
+        cells, note, best = ["–"] * 4, entry.reason, entry.best
+        if best is not None:
+            seconds = f"{best.seconds:.1f} + {best.compile_seconds:.1f}"
+            cells = [f"{best.errors.worst:.1e}", seconds, f"{best.unknowns:,}", best.setting]
+            note = best.note or entry.reason
+        lines.append([entry.solver, *cells, note])
     return lines
 
 
@@ -89,25 +64,13 @@ def plot(entries: Sequence[SolverTrials], title: str, directory: Path) -> list[P
         ordered = sorted(entry.trials, key=lambda trial: trial.seconds)
         complete = [trial for trial in ordered if trial.complete]
         partial = [trial for trial in ordered if not trial.complete]
-        axis.loglog(
-            [trial.seconds for trial in complete],
-            [trial.errors.worst for trial in complete],
-            marker=marker,
-            color=colour,
-            label=entry.solver if complete else None,
-        )
-        axis.loglog(
-            [trial.seconds for trial in partial],
-            [trial.errors.worst for trial in partial],
-            linestyle="none",
-            marker=marker,
-            color=colour,
-            markerfacecolor="none",
-            label=None if complete else f"{entry.solver} (part of the time)",
-        )
-    axis.set_xlabel("seconds, compilation apart")
+        name = entry.solver if complete else None
+        hollow = {"linestyle": "none", "markerfacecolor": "none"}
+        rest = None if complete else f"{entry.solver} (part of the time)"
+        for trials, label, style in ((complete, name, {}), (partial, rest, hollow)):
+            seconds = [trial.seconds for trial in trials]
+            errors = [trial.errors.worst for trial in trials]
+            axis.loglog(seconds, errors, marker=marker, color=colour, label=label, **style)
     axis.set_ylabel("worst relative L² error")
-    axis.set_title(title)
-    axis.grid(alpha=0.3)
-    axis.legend(fontsize="small")
+    finish_axis(axis, title, "seconds, compilation apart")
     return save_figure(figure, directory / "comparison")

@@ -1,7 +1,7 @@
 """The solvers that `tengbc compare` knows; no heavy imports.
 
-A contender is a function (problem, t_end, seconds, truth, report) that yields trials, coarse ones
-first, each taking no longer than the seconds. To add one, write it and give it a line here.
+A contender is a function of a `Contest` that yields trials, coarse ones first, each taking no
+longer than the seconds. To add one, write it and give it a line here.
 """
 
 from tengbc.errors import UsageError

@@ -1,12 +1,14 @@
-"""One run of one solver, as a line of the comparison, and all the runs of a solver."""
+"""What a solver is given, one of its runs, and all its runs as lines of the comparison."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from tengbc.errors import TengbcError
-from tengbc.solution.measure import Errors
+from tengbc.problem import Problem
+from tengbc.solution.measure import Errors, Truth
 from tengbc.timing import Stopwatch
+from tengbc.types import Progress
 
 
 class OutOfTime(TengbcError):
@@ -49,7 +51,7 @@ class SolverTrials:
         return max(self.trials, key=lambda trial: trial.reached, default=None)
 
 
-class TimeLimit:
+class Watch:
     """The seconds that a run may take, and those that it took."""
 
     def __init__(self, seconds: float):
@@ -64,3 +66,33 @@ class TimeLimit:
         """Raise OutOfTime if the seconds are over; fits where a solver reports progress."""
         if self.stopwatch.computing > self.allowed:
             raise OutOfTime(f"The run takes longer than {self.allowed:g} s; allow more seconds.")
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What every solver is given: a problem and its final time, seconds for a run, the truth."""
+
+    problem: Problem
+    end: float
+    seconds: float
+    truth: Truth
+    report: Progress
+
+    def errors(self, u: Callable[..., Any], end: float | None = None) -> Errors:
+        """Errors of u(points, times) up to `end`, by default the final time."""
+        errors = self.truth.errors(u, self.end if end is None else end)
+        assert errors is not None  # there is no contest without a truth
+        return errors
+
+    def timed(self, label: str, solve: Callable[..., Any]) -> tuple[Any, float, float] | None:
+        """solve(report=…), its seconds and those of compilation; None if it takes too long."""
+        watch = Watch(self.seconds)
+
+        def watched(phase: str, fraction: float, known: dict) -> None:
+            watch.check()
+            self.report(label, watch.share, {})
+
+        try:
+            return solve(report=watched), *watch.stopwatch.lap()
+        except OutOfTime:
+            return None

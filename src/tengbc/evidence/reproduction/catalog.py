@@ -53,9 +53,8 @@ def cases(group: str, preset: str) -> list[Case]:
         found.append(Case(problem, problem, preset, {}))
         for scheme in SCHEMES:
             if scheme != DEFAULT_SCHEMES[preset] and not (group == "burgers" and preset == "fast"):
-                found.append(
-                    Case(f"{problem}-{scheme}", problem, preset, {"scheme": scheme, "dt": DT})
-                )
+                choices = {"scheme": scheme, "dt": DT}
+                found.append(Case(f"{problem}-{scheme}", problem, preset, choices))
         found += _baselines(problem, preset)
     return found
 
@@ -73,18 +72,12 @@ def _baselines(problem: str, preset: str) -> list[Case]:
             "pinn-bfgs": {"steps": 300},
             "pinn-engd": {"steps": 40},
         }
-    if problem != "burgers":
-        settings.pop("spectral")
+    settings.pop("fem" if problem == "burgers" else "spectral")
     found = [Case(f"{problem}-{name}", problem, name, given) for name, given in settings.items()]
     if problem == "burgers":
-        largest = 64 if preset == "fast" else 256
-        dt = 2e-3 if preset == "fast" else 1e-4
-        found = [case for case in found if case.solver != "fem"]
-        found += [
-            Case(f"burgers-fem-{n}", problem, "fem", {"resolution": n, "dt": dt})
-            for n in RESOLUTIONS
-            if n <= largest
-        ]
+        largest, dt = (64, 2e-3) if preset == "fast" else (256, 1e-4)
+        for n in (n for n in RESOLUTIONS if n <= largest):
+            found.append(Case(f"burgers-fem-{n}", problem, "fem", {"resolution": n, "dt": dt}))
     return found
 
 

@@ -11,7 +11,7 @@ from tengbc import problems
 from tengbc.evidence.reproduction.catalog import DEFAULT_SCHEMES, GROUPS, RESOLUTIONS, SCHEMES
 from tengbc.evidence.reproduction.run_case import field_points, read_curve, read_fields, read_losses
 from tengbc.history import quantity
-from tengbc.plotting import new_figure, save_figure
+from tengbc.plotting import finish_axis, new_figure, save_figure
 from tengbc.problem import Problem
 from tengbc.runs.directory import read_summary
 from tengbc.solution.measure import Truth
@@ -48,12 +48,14 @@ def _errors_over_time(names: tuple[str, ...], preset: str, root: Path, stem: Pat
         _curve(axis, root / name, f"fast ({default})" if preset == "fast" else default, "C0")
         for label, colour in STYLES.items():
             _curve(axis, root / f"{name}-{label}", label, colour)
-        axis.set_title(name)
-        axis.set_xlabel("t")
-        axis.grid(alpha=0.3)
-    first = np.ravel(axes)[0]
-    first.set_ylabel("relative L² error")
-    figure.legend(*_unique(np.ravel(axes)), loc="outside right center", fontsize="small")
+        finish_axis(axis, name, "t", legend=False)
+    np.ravel(axes)[0].set_ylabel("relative L² error")
+    known = {}
+    for axis in np.ravel(axes):
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            known.setdefault(label, handle)
+    legend = {"loc": "outside right center", "fontsize": "small"}
+    figure.legend(list(known.values()), list(known), **legend)
     save_figure(figure, stem)
 
 
@@ -61,14 +63,6 @@ def _curve(axis, directory: Path, label: str, colour: str) -> None:
     curve = read_curve(read_summary(directory))
     if len(curve):
         axis.semilogy(curve[:, 0], np.maximum(curve[:, 1], 1e-16), color=colour, label=label)
-
-
-def _unique(axes) -> tuple[list, list[str]]:
-    known = {}
-    for axis in axes:
-        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
-            known.setdefault(label, handle)
-    return list(known.values()), list(known)
 
 
 def _losses(names: tuple[str, ...], preset: str, root: Path, stem: Path) -> None:
@@ -79,18 +73,13 @@ def _losses(names: tuple[str, ...], preset: str, root: Path, stem: Path) -> None
     for axis, name in zip(np.ravel(axes), names, strict=True):
         for scheme in ("", *SCHEMES):
             judged, pairs = read_losses(root / (f"{name}-{scheme}" if scheme else name))
-            losses = np.array(pairs)
-            if len(losses):
-                label = scheme or default
-                colour = STYLES.get(label, "C0")
-                axis.semilogy(losses[:, 0], losses[:, 1], color=colour, label=label, linewidth=0.8)
-                drawn = judged
-        axis.set_title(name)
-        axis.set_xlabel("t")
-        axis.grid(alpha=0.3)
+            if pairs:
+                label, drawn = scheme or default, judged
+                style = {"color": STYLES.get(label, "C0"), "linewidth": 0.8}
+                axis.semilogy(*np.transpose(pairs), label=label, **style)
+        finish_axis(axis, name, "t", legend=axis is np.ravel(axes)[0])
     if drawn:
         np.ravel(axes)[0].set_ylabel(quantity(drawn).title)
-        np.ravel(axes)[0].legend(fontsize="small")
         save_figure(figure, stem)
 
 
@@ -116,16 +105,11 @@ def _maps(columns: list[tuple], kinds: tuple[str, ...], stem: Path) -> None:
     if not columns:
         return
     figure, axes = new_figure(3, len(columns), width=2.9 * len(columns), height=7.2)
-    for axis_column, (label, problem, points, times, error, index) in zip(
-        np.reshape(axes, (3, -1)).T, columns, strict=True
-    ):
-        exact = Truth(problem).values(times[index])[field_points(problem)]
-        values = {
-            "exact": exact,
-            "prediction": exact + error[index],
-            "|error|": np.abs(error[index]),
-        }
-        for axis, kind in zip(axis_column, kinds, strict=True):
+    for place, column in zip(np.reshape(axes, (3, -1)).T, columns, strict=True):
+        label, problem, points, times, errors, index = column
+        exact, error = Truth(problem).values(times[index])[field_points(problem)], errors[index]
+        values = {"exact": exact, "prediction": exact + error, "|error|": np.abs(error)}
+        for axis, kind in zip(place, kinds, strict=True):
             _map(figure, axis, points, values[kind], f"{label}{kind}, t = {times[index]:g}")
     save_figure(figure, stem)
 
@@ -145,15 +129,10 @@ def _map(figure, axis, points: np.ndarray, values: np.ndarray, title: str) -> No
     image = np.full((len(ys), len(xs)), np.nan)
     image[np.searchsorted(ys, points[:, 1]), np.searchsorted(xs, points[:, 0])] = values
     limit = float(np.abs(values).max()) or 1.0
-    drawn = axis.imshow(
-        image,
-        origin="lower",
-        extent=(xs[0], xs[-1], ys[0], ys[-1]),
-        cmap="RdBu_r" if signed else "viridis",
-        vmin=-limit if signed else None,
-        vmax=limit if signed else None,
-        interpolation="nearest",
-    )
+    signed_scale = {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit}
+    scale = signed_scale if signed else {"cmap": "viridis"}
+    extent = (xs[0], xs[-1], ys[0], ys[-1])
+    drawn = axis.imshow(image, origin="lower", extent=extent, interpolation="nearest", **scale)
     figure.colorbar(drawn, ax=axis, shrink=0.8)
     axis.set_title(title, fontsize="small")
     axis.set_axis_off()
@@ -163,11 +142,9 @@ def _distances(root: Path, stem: Path) -> None:
     """Discrepancies to FEM at several resolutions, at the end, and between solvers."""
     problem = problems.get("burgers")
     kept, truth = field_points(problem), Truth(problem)
-    found = {
-        "TENG": read_fields(root / "burgers"),
-        "spectral": read_fields(root / "burgers-spectral"),
-        **{f"FEM-{n}": read_fields(root / f"burgers-fem-{n}") for n in RESOLUTIONS},
-    }
+    places = {"TENG": "burgers", "spectral": "burgers-spectral"}
+    places |= {f"FEM-{n}": f"burgers-fem-{n}" for n in RESOLUTIONS}
+    found = {name: read_fields(root / place) for name, place in places.items()}
     known = {name: fields for name, fields in found.items() if fields is not None}
     if not known:
         return
@@ -193,22 +170,12 @@ def _distances(root: Path, stem: Path) -> None:
         ends = [(int(name[4:]), apart(base, name)[-1, 1]) for name in fems]
         if ends:
             axes[1].loglog(*np.array(ends).T, marker="o")
-    largest = fems[-1:] if fems else []
-    chosen = [name for name in ("TENG", *largest, "spectral") if name in known]
+    chosen = [name for name in ("TENG", *fems[-1:], "spectral") if name in known]
     for first, second in itertools.combinations(chosen, 2):
         curve = apart(first, second)
         axes[2].semilogy(curve[1:, 0], curve[1:, 1], marker=".", label=f"{first} – {second}")
-    for axis, title in zip(
-        axes,
-        (f"FEM to {base} over time", f"FEM to {base} at the end", "solvers pairwise"),
-        strict=True,
-    ):
-        axis.set_title(title)
-        axis.grid(alpha=0.3)
-        if axis.get_legend_handles_labels()[0]:
-            axis.legend(fontsize="small")
-    for axis in (axes[0], axes[2]):
-        axis.set_xlabel("t")
-    axes[1].set_xlabel("cells per axis")
+    finish_axis(axes[0], f"FEM to {base} over time", "t")
+    finish_axis(axes[1], f"FEM to {base} at the end", "cells per axis")
+    finish_axis(axes[2], "solvers pairwise", "t")
     axes[0].set_ylabel("relative L² distance")
     save_figure(figure, stem)

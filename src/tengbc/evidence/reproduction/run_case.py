@@ -42,10 +42,9 @@ def run_case(case: Case, problem: Problem, directory: Path, report: Progress) ->
     """Solve and write; False if the run was interrupted, so that it can be taken up again."""
     if case.solver == "paper":
         solution = _resumable(case, problem, directory, report)
-        if solution is None:
-            return False
-        write_fields(directory, problem, solution)
-        return True
+        if solution is not None:
+            write_fields(directory, problem, solution)
+        return solution is not None
     directory.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
     solution = _solve(case, problem, report)
@@ -67,7 +66,7 @@ def _solve(case: Case, problem: Problem, report: Progress) -> SolutionLike:
         times = Truth(problem).times(problem.t_end)
         return run_baseline(case.solver, problem, times=times, report=report, **case.choices)
     if case.choices:
-        # A cell of the table: its error is measured against the truth, so no witness is called.
+        # A cell of the table: its error is measured against the truth, so there is no companion.
         given = options(preset="fast", rtol=CELL_TOLERANCE, t_end=problem.t_end, **case.choices)
         return solve_once(problem, given, report)
     return solve(problem, preset="fast", throw=False, report=report)

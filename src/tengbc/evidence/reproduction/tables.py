@@ -8,30 +8,15 @@ from typing import Any
 import numpy as np
 
 from tengbc import problems
-from tengbc.evidence.reproduction.catalog import (
-    DEFAULT_SCHEMES,
-    DT,
-    GROUPS,
-    SCHEMES,
-    cases,
-    paper_numbers,
-)
+from tengbc.evidence.reproduction import catalog
+from tengbc.evidence.reproduction.catalog import SCHEMES, paper_numbers
 from tengbc.evidence.reproduction.run_case import read_curve
 from tengbc.evidence.reproduction.truncation import euler_error
 from tengbc.evidence.tables import markdown, text_csv
 from tengbc.runs.directory import read_summary, write_text
 
-HEADER = (
-    "problem",
-    "scheme",
-    "ours_worst",
-    "ours_full",
-    "ours_final",
-    "paper",
-    "truncation_worst",
-    "seconds",
-    "outcome",
-)
+HEADER = ["problem", "scheme", "ours_worst", "ours_full", "ours_final"]
+HEADER += ["paper", "truncation_worst", "seconds", "outcome"]
 BASELINE_ROWS = ("fem", "pinn-bfgs", "pinn-engd")
 NAMES = {"heat": "table-1", "transport": "transport", "burgers": "table-2"}
 Table = tuple[list[list[str]], list[list[Any]]]
@@ -47,12 +32,12 @@ def write_tables(group: str, preset: str, root: Path) -> None:
 
 def _table_1(group: str, preset: str, root: Path) -> Table:
     """Schemes and baselines against problems; the paper prints no numbers for transport."""
-    columns, default = GROUPS[group], DEFAULT_SCHEMES[preset]
+    columns, default = catalog.GROUPS[group], catalog.DEFAULT_SCHEMES[preset]
     paper = paper_numbers()["table_1"]
     printed = all(name in paper for name in columns)
     truncation = {name: _truncation(name) for name in columns} if printed else {}
     lines: list[list[str]] = [["worst relative L² error over time", *columns]]
-    rows: list[list[Any]] = [list(HEADER)]
+    rows: list[list[Any]] = [HEADER]
 
     def add(label: str, scheme: str, ending: str) -> None:
         """One line, from the run of each problem whose directory has that ending."""
@@ -61,7 +46,7 @@ def _table_1(group: str, preset: str, root: Path) -> Table:
         for name in columns:
             theirs = paper[name].get(scheme, "") if printed else ""
             own = f"{truncation[name]:.4e}" if printed and scheme == "euler" else ""
-            rows.append([name, scheme, *_numbers(found[name]), theirs, own, *_ending(found[name])])
+            rows.append([name, scheme, *_numbers(found[name], theirs, own)])
 
     for scheme in SCHEMES:
         add(f"{scheme}, ours", scheme, "" if scheme == default else f"-{scheme}")
@@ -82,21 +67,21 @@ def _table_2(preset: str, root: Path) -> Table:
     times = paper["times"]
     lines: list[list[str]] = [["relative L² error", *(f"T = {t}" for t in times)]]
     rows: list[list[Any]] = [["run", "t", "ours", "paper"]]
-    names, beside = [case.name for case in cases("burgers", preset)], set()
-    for name in names:
+    beside = set()
+    for name in (case.name for case in catalog.cases("burgers", preset)):
         curve = read_curve(read_summary(root / name))
         label = name.removeprefix("burgers-") if name != "burgers" else f"{preset}, default"
         key = "heun" if preset == "paper" and name == "burgers" else name.removeprefix("burgers-")
         key = "fem" if key == "fem-256" else key
-        ours = [_at(curve, t) for t in times]
+        found = [curve[np.isclose(curve[:, 0], t), 1] for t in times]
+        ours = [float(match[0]) if len(match) else float("nan") for match in found]
         lines.append([f"{label}, ours", *(f"{e:.2e}" if np.isfinite(e) else "–" for e in ours)])
         known = paper.get(key)
         beside.add(key)
         if known:
             lines.append([f"{label}, paper", *(f"{e:.2e}" for e in known)])
-        for index, t in enumerate(times):
-            value = f"{ours[index]:.4e}" if np.isfinite(ours[index]) else ""
-            rows.append([name, t, value, known[index] if known else ""])
+        for t, e, theirs in zip(times, ours, known or [""] * len(times), strict=True):
+            rows.append([name, t, f"{e:.4e}" if np.isfinite(e) else "", theirs])
     for name in (*SCHEMES, "fem"):  # what the paper has and this preset did not run
         if name not in beside:
             lines.append([f"{name}, paper", *(f"{e:.2e}" for e in paper[name])])
@@ -104,13 +89,8 @@ def _table_2(preset: str, root: Path) -> Table:
     return lines, rows
 
 
-def _at(curve: np.ndarray, t: float) -> float:
-    match = curve[np.isclose(curve[:, 0], t)] if len(curve) else curve
-    return float(match[0, 1]) if len(match) else float("nan")
-
-
 def _truncation(name: str) -> float:
-    return float(euler_error(problems.get(name), DT)[:, 1].max())
+    return float(euler_error(problems.get(name), catalog.DT)[:, 1].max())
 
 
 def _worst(content: dict[str, Any] | None) -> str:
@@ -120,13 +100,9 @@ def _worst(content: dict[str, Any] | None) -> str:
     return f"{content['relative_l2_max']:.2e}" if finished else content["outcome"]
 
 
-def _numbers(content: dict[str, Any] | None) -> list[str]:
-    keys = ("relative_l2_max", "relative_l2_full", "relative_l2_final")
-    values = [(content or {}).get(key) for key in keys]
-    return ["" if value is None else f"{value:.4e}" for value in values]
-
-
-def _ending(content: dict[str, Any] | None) -> list[Any]:
-    if content is None:
-        return ["", "not run"]
-    return [content["seconds"].get("total", ""), content["outcome"]]
+def _numbers(content: dict[str, Any] | None, *others: Any) -> list[Any]:
+    """The errors of a summary, what stands beside them, its seconds and its outcome."""
+    known = content or {"seconds": {}, "outcome": "not run"}
+    errors = [known.get(f"relative_l2_{kind}") for kind in ("max", "full", "final")]
+    cells = ["" if error is None else f"{error:.4e}" for error in errors]
+    return [*cells, *others, known["seconds"].get("total", ""), known["outcome"]]

@@ -43,10 +43,10 @@ def euler_error(problem: Problem, dt: float) -> Float[Array, "k 2"]:
     error, found = np.zeros(len(modes)), [(0.0, 0.0)]
     places = 2 * np.arange(steps) / (steps - 1) - 1
     taus = chebyshev.chebvander(places, TIME_NODES - 1) @ curve
-    for n in range(steps):
-        error = np.where(stable, growth * error - dt * taus[n], 0.0)
-        if (n + 1) * TIMES % steps == 0:
-            t = (n + 1) * dt
+    for n, tau in enumerate(taus, start=1):
+        error = np.where(stable, growth * error - dt * tau, 0.0)
+        if n * TIMES % steps == 0:
+            t = n * dt
             size = np.sqrt(np.sum(weight * problem.exact(grid, t) ** 2))
             found.append((t, float(np.linalg.norm(error) / size)))
     return np.array(found)
@@ -87,13 +87,10 @@ def _modes(problem: Problem) -> tuple[Array, Array, Array, Array]:
     r = inner + (outer - inner) * (s + 1) / 2
     span = 2 * np.pi if whole else np.pi / 2
     angle = (np.arange(ANGLES) + 0.5) * span / ANGLES
-    waves = [np.cos(m * angle) for m in range(0, ORDERS + 1, 1 if whole else 2)]
-    orders = list(range(0, ORDERS + 1, 1 if whole else 2))
-    if whole:
-        waves += [np.sin(m * angle) for m in range(1, ORDERS + 1)]
-        orders += list(range(1, ORDERS + 1))
+    waves = [(m, np.cos(m * angle)) for m in range(0, ORDERS + 1, 1 if whole else 2)]
+    waves += [(m, np.sin(m * angle)) for m in range(1, ORDERS + 1 if whole else 1)]
     rows, values = [], []
-    for order, wave in zip(orders, waves, strict=True):
+    for order, wave in waves:
         radial, eigen = _radial(order, inner, outer, slope, r, gauss, fixed_inside=not whole)
         size = np.sqrt(np.sum(wave**2) * span / ANGLES)
         rows.append((radial[:, :, None] * (wave / size)).reshape(len(radial), -1))
@@ -119,22 +116,20 @@ def _radial(
     """
     half = (outer - inner) / 2
     w = gauss * half
-    left = (r - inner) if fixed_inside or order > 0 else np.ones_like(r)
-    right = (outer - r) if np.isinf(slope) else np.ones_like(r)
-    factor = left * right
-    d_factor = (left if np.isinf(slope) else 0.0) * -1.0
-    d_factor = d_factor + (right if fixed_inside or order > 0 else 0.0)
+    # Polynomials times what vanishes where R must: (r − inner), or one, times (outer − r), or one.
+    zero_left, zero_right = fixed_inside or order > 0, np.isinf(slope)
+    left = (r - inner) if zero_left else np.ones_like(r)
+    right = (outer - r) if zero_right else np.ones_like(r)
+    slopes = zero_left * right - zero_right * left
     s = (r - inner) / half - 1
     p = legendre.legvander(s, DEGREE)
-    dp = (
-        np.stack([legendre.legval(s, legendre.legder(row)) for row in np.eye(DEGREE + 1)], 1) / half
-    )
-    basis = factor[:, None] * p
-    d_basis = factor[:, None] * dp + np.reshape(d_factor * np.ones_like(r), (-1, 1)) * p
+    dp = [legendre.legval(s, legendre.legder(row)) / half for row in np.eye(DEGREE + 1)]
+    basis = (left * right)[:, None] * p
+    d_basis = (left * right)[:, None] * np.stack(dp, 1) + slopes[:, None] * p
     stiffness = d_basis.T @ ((w * r)[:, None] * d_basis)
     stiffness += basis.T @ ((w * order**2 / r)[:, None] * basis)
     if np.isfinite(slope):
-        end = (outer - inner if fixed_inside or order > 0 else 1.0) * np.ones(DEGREE + 1)
+        end = (outer - inner if zero_left else 1.0) * np.ones(DEGREE + 1)
         stiffness += slope * outer * np.outer(end, end)
     mass = basis.T @ ((w * r)[:, None] * basis)
     values, vectors = scipy.linalg.eigh(stiffness, mass)

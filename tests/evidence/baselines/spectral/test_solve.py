@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import tengbc as tb
+from benchmarks import burgers_reference
 from tengbc import problems
 from tengbc.errors import DivergedError, NonFiniteError, OutsideError, UsageError
-from tengbc.evidence import burgers_reference
 from tengbc.evidence.baselines.spectral import solve_spectral
 
 NU = 0.1

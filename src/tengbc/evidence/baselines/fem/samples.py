@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from tengbc.coefficient import Coefficient
 from tengbc.errors import NonFiniteError
+from tengbc.geometry.points import point_text
 
 Array = np.ndarray
 Schedule = Float[np.ndarray, " s"]
@@ -56,8 +57,13 @@ class Samples:
         size = self._block if len(times) > 1 else 1  # few sizes, few compilations
         padded = np.concatenate([times, np.full(size - len(times), t)])
         values = self._evaluate(padded)
-        if not np.isfinite(values).all():
-            self._refuse(values, padded)
+        bad = np.argwhere(~np.isfinite(values.reshape(size, len(self._points), -1)))
+        if len(bad):
+            when, where, _ = bad[0]
+            raise NonFiniteError(
+                f"A coefficient of the problem is not finite at {point_text(self._points[where])}, "
+                f"t = {padded[when]:g}; correct the function."
+            )
         values = values.reshape(size, *self._layout, *values.shape[2:])
         self._known = dict(zip(times.tolist(), values, strict=False))
 
@@ -69,14 +75,6 @@ class Samples:
         with jax.enable_x64(True):
             at = compiled(c.value, c.arguments, self._gradient)
             return np.asarray(at(self._points, times), dtype=np.float64)
-
-    def _refuse(self, values: Array, times: Schedule) -> None:
-        when, where = np.argwhere(~np.isfinite(values.reshape(*values.shape[:2], -1)))[0][:2]
-        x, y = self._points[where]
-        raise NonFiniteError(
-            f"A coefficient of the problem is not finite at ({x:.6g}, {y:.6g}), "
-            f"t = {times[when]:g}; correct the function."
-        )
 
 
 @functools.lru_cache(maxsize=128)

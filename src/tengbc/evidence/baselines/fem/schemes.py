@@ -49,30 +49,20 @@ def _lower(*rows: list[float]) -> Float[Array, "s s"]:
     return matrix
 
 
-CRANK_NICOLSON = FemScheme("crank-nicolson", 2, np.array([[0, 0], [1 / 2, 1 / 2]]))
+CRANK_NICOLSON = FemScheme("crank-nicolson", 2, _lower([], [1 / 2, 1 / 2]))
 
 # The trapezoidal rule to 2 − √2 of the step, then BDF2: L-stable, and of all such pairs the one
 # with a single γ.
-TR_BDF2 = FemScheme(
-    "tr-bdf2",
-    2,
-    np.array(
-        [
-            [0, 0, 0],
-            [1 - ROOT / 2, 1 - ROOT / 2, 0],
-            [ROOT / 4, ROOT / 4, 1 - ROOT / 2],
-        ]
-    ),
-)
+GAMMA = 1 - ROOT / 2
+TR_BDF2 = FemScheme("tr-bdf2", 2, _lower([], [GAMMA, GAMMA], [ROOT / 4, ROOT / 4, GAMMA]))
 
 # Ascher, Ruuth & Spiteri's (2, 2, 2): L-stable for the linear part, explicit for the nonlinear one.
-GAMMA = 1 - ROOT / 2
 DELTA = 1 - 1 / (2 * GAMMA)
 ARS222 = FemScheme(
     "ars222",
     2,
-    np.array([[0, 0, 0], [0, GAMMA, 0], [0, 1 - GAMMA, GAMMA]]),
-    np.array([[0, 0, 0], [GAMMA, 0, 0], [DELTA, 1 - DELTA, 0]]),
+    _lower([], [0, GAMMA], [0, 1 - GAMMA, GAMMA]),
+    _lower([], [GAMMA], [DELTA, 1 - DELTA]),
 )
 
 # Kennedy & Carpenter's ARK4(3)6L[2]SA: order four, L-stable for the linear part. Not what a

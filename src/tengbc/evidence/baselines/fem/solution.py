@@ -38,10 +38,6 @@ class FemSolution(AbstractBaselineSolution):
 
         The matrix that evaluates at a set of points is kept, so further times cost a product.
         """
-        matrix = self._matrix(x)
-        return np.stack([matrix @ self.values[self._index(t)] for t in times])
-
-    def _matrix(self, x: Float[Array, "n 2"]) -> scipy.sparse.csr_matrix:
         key = x.tobytes()
         if key not in self._kept:
             self._check_inside(x)
@@ -49,4 +45,4 @@ class FemSolution(AbstractBaselineSolution):
             placed = domain.wrap(x) if isinstance(domain, PeriodicBox) else x
             self._kept.clear()  # one set of points is all that is ever in use
             self._kept[key] = interpolation(self.mesh, placed)
-        return self._kept[key]
+        return np.stack([self._kept[key] @ self.values[self._index(t)] for t in times])

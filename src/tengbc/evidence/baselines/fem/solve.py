@@ -143,7 +143,7 @@ class Spending:
         self._refuse(self._spent, phase)
 
     def check(self, done: int, steps: int) -> None:
-        """Raise if the march, having `done` so many of its `steps`, will not fit."""
+        """Raise if the march, of whose `steps` some are `done`, will not fit into its budget."""
         if done < min(TRIAL_STEPS, steps):
             return
         march = self._watch.computing
@@ -184,14 +184,12 @@ class Outputs:
         ready = t if last else self._recent[-NODES // 2][0]
         tolerance = 1e-12 * max(1.0, abs(t))
         while self._done < len(self.times) and self.times[self._done] <= ready + tolerance:
-            self.values[self._done] = self._state(self.times[self._done])
+            known = np.array([time for time, _ in self._recent])
+            chosen, weights = neighbours(known, self.times[self._done], NODES)
+            self.values[self._done] = weights @ np.stack([self._recent[i][1] for i in chosen])
             self._done += 1
 
     @property
     def taken(self) -> tuple[Float[Array, " k"], Float[Array, "k n"]]:
         """The times that have been reached, and the states there."""
         return self.times[: self._done], self.values[: self._done]
-
-    def _state(self, t: float) -> Float[Array, " n"]:
-        chosen, weights = neighbours(np.array([time for time, _ in self._recent]), t, NODES)
-        return weights @ np.stack([self._recent[i][1] for i in chosen])

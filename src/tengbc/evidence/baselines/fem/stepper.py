@@ -21,9 +21,12 @@ class FemStepper:
         self._free = np.flatnonzero(system.free)
         self._mass = system.mass[self._free]
         self._kept = None if system.matrix_changes else self._prepare(0.0)
-        self._explicit = scheme.explicit if system.physics.nonlinear else None
-        ends_with_mass = self._explicit is not None and scheme.weights is not None
-        self._mass_factor = _factorised(self._mass[:, self._free]) if ends_with_mass else None
+        self._explicit, weights = np.zeros_like(scheme.implicit), None
+        if scheme.explicit is not None and system.physics.nonlinear:
+            self._explicit, weights = scheme.explicit, scheme.weights
+        self._ending = None if weights is None else weights - self._explicit[-1]
+        if self._ending is not None:
+            self._mass_factor = _factorised(self._mass[:, self._free])
 
     def step(self, u: Float[Array, " n"], times: Float[Array, " s"]) -> Float[Array, " n"]:
         """The state at the last of the stage times, from the state u at the first.
@@ -35,33 +38,23 @@ class FemStepper:
         implicit, explicit = self.scheme.implicit, self._explicit
         last = len(times) - 1
         start = self._mass @ u
-        stage, slopes, pushes = u, [], []
+        stage, slopes, pushes = u, {}, {}
         for i in range(last):
-            t = float(times[i])
             # Evaluate only what a later stage will use.
-            slopes.append(self._slope(stage, t) if implicit[i + 1 :, i].any() else None)
-            used = explicit is not None and explicit[i + 1 :, i].any()
-            pushes.append(system.nonlinear(stage)[free] if used else None)
+            if implicit[i + 1 :, i].any():
+                slopes[i] = self._slope(stage, float(times[i]))
+            if explicit[i + 1 :, i].any():
+                pushes[i] = system.nonlinear(stage)[free]
             right = start.copy()
-            for j, (slope, push) in enumerate(zip(slopes, pushes, strict=True)):
-                if slope is not None and implicit[i + 1, j]:
-                    right += dt * implicit[i + 1, j] * slope
-                if push is not None and explicit is not None and explicit[i + 1, j]:
-                    right += dt * explicit[i + 1, j] * push
+            for coefficients, rates in ((implicit[i + 1], slopes), (explicit[i + 1], pushes)):
+                for j, rate in rates.items():
+                    right += dt * coefficients[j] * rate
             stage = self._solve(right, float(times[i + 1]))
-        if self._mass_factor is not None:
-            pushes.append(system.nonlinear(stage)[free])
-            stage[free] += self._mass_factor.solve(dt * self._rest(pushes))
+        if self._ending is not None:
+            pushes[last] = system.nonlinear(stage)[free]
+            rest = sum(self._ending[j] * push for j, push in pushes.items())
+            stage[free] += self._mass_factor.solve(dt * rest)
         return stage
-
-    def _rest(self, pushes: list[Array | None]) -> Float[Array, " f"]:
-        """What the weights of N(u) add to the last stage."""
-        assert self._explicit is not None and self.scheme.weights is not None
-        rest = np.zeros(len(self._free))
-        for factor, push in zip(self.scheme.weights - self._explicit[-1], pushes, strict=True):
-            if push is not None:
-                rest += factor * push
-        return rest
 
     def _slope(self, u: Float[Array, " n"], t: float) -> Float[Array, " f"]:
         """f(t) − K u at the free unknowns."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import jax
 import numpy as np
 import scipy.sparse
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from tengbc.evidence.baselines.fem.meshes import FemMesh
-from tengbc.evidence.baselines.fem.samples import Samples, Schedule, total
+from tengbc.evidence.baselines.fem.samples import Computed, Samples, Schedule, total
 from tengbc.evidence.baselines.fem.tabulated import leaning_upstream, tabulate_cells
 from tengbc.evidence.baselines.fem.weak_form import BoundaryForm, Physics
 from tengbc.problem import Problem
@@ -28,33 +28,29 @@ class System:
     ):
         self.physics = found
         cells = tabulate_cells(mesh)
-        velocity = total([Samples(v, cells.points) for v in found.velocities])
+        x = cells.points
+        flows = [Samples(v, x) for v in found.velocities]
+        velocity = total(flows)
         if velocity is not None and not found.diffusive and not velocity.time_dependent:
             cells = leaning_upstream(cells, velocity(0.0))
         self._cells = cells
-        self._kappa = total([Samples(kappa, cells.points) for kappa in found.kappas])
+        self._kappa = total([Samples(kappa, x) for kappa in found.kappas])
         # κ∇²u = ∇·(κ∇u) − ∇κ·∇u: a slope of κ acts like a flow.
-        slopes = [
-            Samples(kappa, cells.points, gradient=True)
-            for kappa in found.kappas
-            if not kappa.constant
-        ]
-        self._drift = total([Samples(v, cells.points) for v in found.velocities] + slopes)
-        self._source = total([Samples(f, cells.points, schedule) for f in found.sources])
+        slopes = [Samples(kappa, x, gradient=True) for kappa in found.kappas if not kappa.constant]
+        self._drift = total(flows + slopes)
+        self._source = total([Samples(f, x, schedule) for f in found.sources])
         boundary = BoundaryForm(problem, mesh, found, schedule)
         self._fixed, self._exchanges = boundary.fixed, boundary.exchanges
         self.mass = cells.products()
-        self.free = self._free(mesh.unknowns)
-        self.matrix_changes = any(
-            part is not None and part.time_dependent
-            for part in (self._kappa, self._drift, *(e.factor for e in self._exchanges))
-        )
-        self.load_changes = any(
-            part is not None and part.time_dependent
-            for part in (self._source, *(e.flux for e in self._exchanges))
-        )
+        self.free = np.ones(mesh.unknowns, dtype=bool)
+        for part in self._fixed:
+            self.free[part.numbers] = False
+        factors = [exchange.factor for exchange in self._exchanges]
+        fluxes = [exchange.flux for exchange in self._exchanges]
+        self.matrix_changes = _changing(self._kappa, self._drift, *factors)
         self._matrix = None if self.matrix_changes else self._assemble(0.0)
-        self._steady_load = None if self.load_changes else self._assemble_load(0.0)
+        changing = _changing(self._source, *fluxes)
+        self._steady_load = None if changing else self._assemble_load(0.0)
         self._reaction = jax.jit(jax.vmap(lambda u: sum(r(u) for r in found.reactions)))
 
     def matrix(self, t: float) -> scipy.sparse.csr_matrix:
@@ -81,12 +77,6 @@ class System:
         for part in self._fixed:
             u[part.numbers] = part.values(t)
 
-    def _free(self, unknowns: int) -> Bool[Array, " n"]:
-        free = np.ones(unknowns, dtype=bool)
-        for part in self._fixed:
-            free[part.numbers] = False
-        return free
-
     def _assemble(self, t: float) -> scipy.sparse.csr_matrix:
         total = scipy.sparse.csr_matrix(self.mass.shape)
         if self._kappa is not None:
@@ -106,3 +96,7 @@ class System:
         for exchange in self._exchanges:
             total += exchange.facets.load(exchange.flux(t))
         return total
+
+
+def _changing(*parts: Samples | Computed | None) -> bool:
+    return any(part is not None and part.time_dependent for part in parts)

@@ -88,25 +88,14 @@ class Tabulated:
 
 def tabulate_cells(mesh: FemMesh) -> Tabulated:
     """The basis inside the cells."""
-    basis = scikit_fem().CellBasis(
-        mesh.mesh, mesh.element, intorder=INTEGRATION_ORDER, dofs=mesh.dofs, disable_doflocs=True
-    )
-    values = np.stack([np.asarray(function[0])[:1] for function in basis.basis], axis=-1)
-    return _tabulated(mesh, basis, values)
+    cells = _tabulated(mesh, scikit_fem().CellBasis)
+    shared = cells.values[:1].copy()  # all cells have the same
+    return replace(cells, values=shared, tests=shared)
 
 
 def tabulate_facets(mesh: FemMesh, facets: Int[Array, " f"]) -> Tabulated:
     """The basis on boundary facets."""
-    basis = scikit_fem().FacetBasis(
-        mesh.mesh,
-        mesh.element,
-        intorder=INTEGRATION_ORDER,
-        facets=facets,
-        dofs=mesh.dofs,
-        disable_doflocs=True,
-    )
-    values = np.stack([np.asarray(function[0]) for function in basis.basis], axis=-1)
-    return _tabulated(mesh, basis, values, np.moveaxis(np.asarray(basis.normals), 0, -1))
+    return _tabulated(mesh, scikit_fem().FacetBasis, facets=facets)
 
 
 def leaning_upstream(cells: Tabulated, velocity: Float[Array, "e q 2"]) -> Tabulated:
@@ -123,7 +112,10 @@ def leaning_upstream(cells: Tabulated, velocity: Float[Array, "e q 2"]) -> Tabul
     return replace(cells, tests=cells.values + delay[..., None] * along)
 
 
-def _tabulated(mesh: FemMesh, basis: Any, values: Array, normals: Array | None = None) -> Tabulated:
+def _tabulated(mesh: FemMesh, kind: Any, **chosen: Any) -> Tabulated:
+    rule = {"intorder": INTEGRATION_ORDER, "dofs": mesh.dofs, "disable_doflocs": True}
+    basis = kind(mesh.mesh, mesh.element, **rule, **chosen)
+    values = np.stack([np.asarray(function[0]) for function in basis.basis], axis=-1)
     gradients = np.stack([function[0].grad for function in basis.basis], axis=-1)
     return Tabulated(
         unknowns=mesh.unknowns,
@@ -133,5 +125,5 @@ def _tabulated(mesh: FemMesh, basis: Any, values: Array, normals: Array | None =
         values=values,
         tests=values,
         gradients=np.ascontiguousarray(np.moveaxis(gradients, 0, 2)),
-        normals=normals,
+        normals=np.moveaxis(np.asarray(basis.normals), 0, -1) if chosen else None,
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -77,16 +78,14 @@ def physics(problem: Problem) -> Physics:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Fixed:
+class Fixed(NamedTuple):
     """Unknowns whose values are prescribed."""
 
     numbers: Int[Array, " k"]
     values: Computed
 
 
-@dataclass(frozen=True, eq=False)
-class Exchange:
+class Exchange(NamedTuple):
     """The boundary integral ∫ (flux − factor·u) φ."""
 
     facets: Tabulated

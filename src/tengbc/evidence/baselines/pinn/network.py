@@ -52,16 +52,9 @@ def space_time_network(
     inputs = domain.dim + 1 if embedding is None else embedding.width + 1
     layers = dense_layers(inputs, widths, rng)
     rows = components or 1
-    weight = rng.normal(size=(rows, widths[-1])) / np.sqrt(widths[-1])
-    return SpaceTimeNetwork(
-        embedding,
-        layers,
-        Head(weight, np.zeros(rows)),
-        tuple(float(value) for value in (lower + upper) / 2),
-        domain.scale,
-        float(t_end),
-        components == 0,
-    )
+    head = Head(rng.normal(size=(rows, widths[-1])) / np.sqrt(widths[-1]), np.zeros(rows))
+    place = tuple(((lower + upper) / 2).tolist()), domain.scale
+    return SpaceTimeNetwork(embedding, layers, head, *place, float(t_end), components == 0)
 
 
 Builder: TypeAlias = Callable[[Float[Array | np.ndarray, " p"]], SpaceTimeNetwork]

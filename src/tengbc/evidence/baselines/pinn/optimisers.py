@@ -50,38 +50,29 @@ class Bfgs:
     def __init__(self, rows, theta: Float[Array, " p"]):
         self.rows, self.theta = rows, theta
         self.loss, self.gradient = rows.loss_and_gradient(theta)
-        self._inverse = np.asfortranarray(np.eye(len(theta)))
-        self._fresh = True
+        self._inverse, self._fresh = np.asfortranarray(np.eye(len(theta))), True
         self._known: tuple[bytes, float, Array] | None = None
 
     def step(self) -> bool:
         """One line search and one update of H; False if no progress is possible any more."""
-        for _ in range(2):
-            if self._try():
-                return True
-            if self._fresh:
-                return False
-            # A lost direction: forget the past once, then try along the gradient.
-            self._inverse = np.asfortranarray(np.eye(len(self.theta)))
-            self._fresh = True
-        return False
+        if self._try():
+            return True
+        if self._fresh:
+            return False
+        # A lost direction: forget the past once, then try along the gradient.
+        self._inverse, self._fresh = np.asfortranarray(np.eye(len(self.theta))), True
+        return self._try()
 
     def _try(self) -> bool:
         direction = -_symmetric_product(1.0, self._inverse, self.gradient)
         if self._fresh:
             direction /= max(float(np.linalg.norm(direction)), 1e-300)
+        loss_at = lambda theta: self._evaluate(theta)[0]
+        gradient_at = lambda theta: self._evaluate(theta)[1]
+        start = (self.theta, direction, self.gradient, self.loss)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a failed search is answered, not shown
-            size, *_ = line_search(
-                lambda theta: self._evaluate(theta)[0],
-                lambda theta: self._evaluate(theta)[1],
-                self.theta,
-                direction,
-                self.gradient,
-                self.loss,
-                c2=0.9,
-                maxiter=20,
-            )
+            size, *_ = line_search(loss_at, gradient_at, *start, c2=0.9, maxiter=20)
         if size is None:
             return False
         theta = self.theta + size * direction
@@ -131,9 +122,10 @@ class Engd:
 
     def step(self) -> bool:
         """One natural gradient and a line search; False if no progress is possible any more."""
-        system = self._system()
+        gram, right, jacobian = self._system()
         while True:
-            step = system.solve(self.damping)
+            z = _solve_damped(gram, right, self.damping)
+            step = z if jacobian is None else jacobian.T @ z
             losses = self.rows.losses(self.theta, step, SIZES)
             best = int(np.argmin(np.where(np.isfinite(losses), losses, np.inf)))
             if losses[best] < self.loss:
@@ -148,35 +140,30 @@ class Engd:
         self.loss = float(losses[best])
         return True
 
-    def _system(self) -> _System:
+    def _system(self) -> tuple[Array, Array, Array | None]:
+        """(G + λI) z = right, and J if δ = Jᵀz, which is the kernel form."""
         size = len(self.theta)
         if self.rows.count < size:
             parts = list(self.rows.chunks(self.theta))
             jacobian = np.concatenate([jacobian for _, jacobian in parts])
             residual = np.concatenate([residual for residual, _ in parts])
-            return _System(jacobian @ jacobian.T, residual, jacobian)
+            return jacobian @ jacobian.T, residual, jacobian
         gram, gradient = np.zeros((size, size)), np.zeros(size)
         for residual, jacobian in self.rows.chunks(self.theta):
             gram += jacobian.T @ jacobian
             gradient += jacobian.T @ residual
-        return _System(gram, gradient, None)
+        return gram, gradient, None
 
 
-class _System:
-    """(G + λI) z = right; δ = z, or Jᵀz in kernel form."""
-
-    def __init__(self, gram: Array, right: Array, jacobian: Array | None):
-        self.gram, self.right, self.jacobian = gram, right, jacobian
-        self.unit = float(np.max(np.diag(gram))) or 1.0
-
-    def solve(self, damping: float) -> Float[Array, " p"]:
-        for extra in (1.0, 1e2, 1e4, 1e6, 1e8):
-            shifted = self.gram.copy()
-            shifted[np.diag_indices_from(shifted)] += extra * damping * self.unit
-            try:
-                factor = scipy.linalg.cho_factor(shifted, overwrite_a=True, check_finite=False)
-            except scipy.linalg.LinAlgError:
-                continue  # below rounding: damp more
-            z = scipy.linalg.cho_solve(factor, self.right, check_finite=False)
-            return z if self.jacobian is None else self.jacobian.T @ z
-        return self.right if self.jacobian is None else self.jacobian.T @ self.right
+def _solve_damped(gram: Array, right: Array, damping: float) -> Array:
+    """z with (G + λI) z = right, λ being `damping` in units of the largest entry, or a bit more."""
+    unit = float(np.max(np.diag(gram))) or 1.0
+    for extra in (1.0, 1e2, 1e4, 1e6, 1e8):
+        shifted = gram.copy()
+        shifted[np.diag_indices_from(shifted)] += extra * damping * unit
+        try:
+            factor = scipy.linalg.cho_factor(shifted, overwrite_a=True, check_finite=False)
+        except scipy.linalg.LinAlgError:
+            continue  # below rounding: damp more
+        return scipy.linalg.cho_solve(factor, right, check_finite=False)
+    return right

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -28,8 +29,7 @@ class PointCounts:
     boundary: int = 600
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """Rows of one kind: a pointwise residual, its points, and the weight of each row."""
 
     residual: Callable
@@ -69,12 +69,9 @@ class Rows:
             return network(theta)(x, 0.0) - value
 
         weight = np.sqrt(boundary_weight) / unit
+        times = _spread_times(len(inside), t_end, rng)
         self.blocks = [
-            Block(
-                equation,
-                (inside, _spread_times(len(inside), t_end, rng)),
-                1.0 / unit / np.sqrt(len(inside)),
-            ),
+            Block(equation, (inside, times), 1.0 / unit / np.sqrt(len(inside))),
             Block(initial, (start, wanted), weight / np.sqrt(len(start))),
         ]
         segments = boundary_points(problem.domain, counts.boundary)
@@ -86,10 +83,8 @@ class Rows:
                 u = network(theta)
                 return law(lambda y: u(y, t), x, normal, t)
 
-            times = _spread_times(len(points), t_end, rng)
-            self.blocks.append(
-                Block(condition, (points.x, points.normal, times), weight / np.sqrt(total))
-            )
+            places = (points.x, points.normal, _spread_times(len(points), t_end, rng))
+            self.blocks.append(Block(condition, places, weight / np.sqrt(total)))
         self._compile()
 
     def losses(self, theta: Float[Array, " p"], step: Float[Array, " p"], sizes: Array) -> Array:

@@ -25,7 +25,7 @@ from tengbc.types import Progress
 Array = np.ndarray
 OPTIMISERS = {"bfgs": Bfgs, "engd": Engd}
 BOUNDARY_WEIGHT = 100.0
-"""Squares of initial and boundary rows count so much more than those of the equation."""
+"""The weight of squared initial and boundary rows, per weight of those of the equation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +54,7 @@ class PinnSolution(AbstractBaselineSolution):
     def _at_points(self):
         """u_θ at many points and one time, compiled once."""
         network = self.network
-
-        def at_points(theta, x, t):
-            return jax.vmap(network(theta), in_axes=(0, None))(x, t)
-
-        return jax.jit(at_points)
+        return jax.jit(lambda theta, x, t: jax.vmap(network(theta), in_axes=(0, None))(x, t))
 
     @property
     def unknowns(self) -> int:
@@ -119,8 +115,8 @@ def solve_pinn(
     watch = Stopwatch()
     report("prepare", 0.0, {})
     network = space_time_network(problem.domain, end, problem.components, widths, seed)
-    parameters = Parameters(network)  # pyright: ignore[reportArgumentType]
-    build: Builder = parameters.network  # pyright: ignore[reportAssignmentType]
+    parameters = Parameters(network)
+    build: Builder = parameters.network
     counts = points if isinstance(points, PointCounts) else PointCounts(*(points or ()))
     rows = Rows(problem, build, end, counts, seed, boundary_weight)
     training = OPTIMISERS[optimiser](rows, parameters.start)
@@ -134,9 +130,8 @@ def solve_pinn(
         while wanted and watch.computing >= wanted[0]:
             wanted.pop(0)
             kept.append(TrainingSnapshot(count, watch.computing, training.loss, training.theta))
-        fraction = max(
-            count / steps if steps else 0.0, watch.computing / seconds if seconds else 0.0
-        )
+        by_time = watch.computing / seconds if seconds else 0.0
+        fraction = max(count / steps if steps else 0.0, by_time)
         if report("train", min(fraction, 1.0), {"step": count, "loss": training.loss}):
             result = Result(Outcome.INTERRUPTED, f"stopped on request after {count} steps.")
             break
@@ -149,9 +144,7 @@ def solve_pinn(
         "seed": seed,
         "parameters": len(parameters),
         "widths": list(widths),
-        "interior_points": rows.points["interior"],
-        "initial_points": rows.points["initial"],
-        "boundary_points": rows.points["boundary"],
+        **{f"{kind}_points": number for kind, number in rows.points.items()},
         "loss": training.loss,
     }
     return PinnSolution(

@@ -82,7 +82,7 @@ def solve_spectral(
 
     - `problem`, and `t_end` unless the problem has a natural one.
     - `resolution`: points along every axis, or along each; two thirds of their waves are kept.
-    - `most`: if given, the resolution is doubled, up to so many points per axis, when the shortest
+    - `most`: if given, the resolution is doubled, up to `most` points per axis, when the shortest
       waves hold more than `fill` of the solution.
     - `dt`: the largest time step. Diffusion and transport with constant coefficients are exact;
       Δt must resolve everything else.
@@ -95,7 +95,10 @@ def solve_spectral(
     watch = Stopwatch()
     terms = sort_terms(problem)
     stepper = FourierStepper(terms, box_lattice(problem.domain, resolution), workers)
-    modes = _initial(problem, stepper.lattice)
+    lattice = stepper.lattice
+    values = problem.initial(lattice.points.reshape(lattice.dim, -1).T)
+    fields = values.reshape(lattice.size, -1).T.reshape(-1, *lattice.shape)
+    modes = lattice.forward(fields) * lattice.kept
     starting, compiling = watch.lap()
 
     size = max(float(np.abs(modes).max()) / stepper.lattice.size, 1e-3)
@@ -145,12 +148,6 @@ def solve_spectral(
         seconds={"compile": compiling + more, "start": starting, "march": marching},
         facts=facts,
     )
-
-
-def _initial(problem: Problem, lattice: Lattice):
-    values = problem.initial(lattice.points.reshape(lattice.dim, -1).T)
-    fields = values.reshape(lattice.size, -1).T.reshape(-1, *lattice.shape)
-    return lattice.forward(fields) * lattice.kept
 
 
 def _resolved(stepper: FourierStepper, modes, most: int, fill: float, terms, workers: int):

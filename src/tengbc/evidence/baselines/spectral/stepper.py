@@ -19,6 +19,7 @@ from tengbc.equations.burgers import SelfAdvection
 from tengbc.equations.local import Derivatives, needed_derivatives, rates_at
 from tengbc.errors import NonFiniteError
 from tengbc.fourier import Lattice
+from tengbc.geometry.points import point_text
 from tengbc.problem import Problem
 from tengbc.schemes.tableau import RK4, explicit_step
 
@@ -45,7 +46,8 @@ def sort_terms(problem: Problem) -> Terms:
     """Tell the terms with a symbol from the others."""
     linear, rest, self_advection = [], [], 0
     for term in problem.equation.terms:
-        if _has_symbol(term, problem.components):
+        wave = isinstance(term, Transport) and not problem.components and term.velocity.constant
+        if wave or (isinstance(term, Heat) and term.kappa.constant):
             linear.append(term)
         elif isinstance(term, SelfAdvection) and not problem.components:
             self_advection += 1
@@ -56,12 +58,6 @@ def sort_terms(problem: Problem) -> Terms:
     if others is not None:
         needed = needed_derivatives(others, problem.domain.dim, problem.shape)
     return Terms(problem.shape, tuple(linear), self_advection, others, needed)
-
-
-def _has_symbol(term: AbstractEquation, components: int) -> bool:
-    if isinstance(term, Heat):
-        return term.kappa.constant
-    return isinstance(term, Transport) and term.velocity.constant and not components
 
 
 def symbol(terms: Terms, lattice: Lattice) -> Inexact[Array, "m ..."]:
@@ -89,10 +85,7 @@ class Push:
         self._along_diagonal *= lattice.kept
 
     def __call__(self, modes: Complex[Array, "m ..."], t: float) -> Complex[Array, "m ..."]:
-        lattice, terms = self.lattice, self.terms
-        if not terms.evaluated:
-            return np.zeros_like(modes)
-        total = 0.0
+        lattice, terms, total = self.lattice, self.terms, 0.0
         u = lattice.backward(modes, self.workers)
         if terms.self_advection:
             # −u Σ∂ᵢu = −½ Σ∂ᵢ(u²): one transform each way, and the mean of u is kept exactly.
@@ -127,10 +120,9 @@ class Push:
         )
         rates = rates.reshape(points, components).T
         if not np.isfinite(rates).all():
-            where = x[np.argwhere(~np.isfinite(rates))[0][1]]
-            text = ", ".join(f"{value:.6g}" for value in where)
+            where = point_text(x[np.argwhere(~np.isfinite(rates))[0][1]])
             raise NonFiniteError(
-                f"The equation ({rest.formula}) is not finite at ({text}), t = {t:g}; take a "
+                f"The equation ({rest.formula}) is not finite at {where}, t = {t:g}; take a "
                 f"smaller dt, or correct it there."
             )
         return rates.reshape(components, *lattice.shape)

@@ -1,47 +1,29 @@
 """Space–time networks: one training, looked at several times."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 
 from tengbc.evidence.baselines.pinn import solve_pinn
-from tengbc.evidence.comparison.trial import Trial
-from tengbc.problem import Problem
-from tengbc.solution.measure import Truth
-from tengbc.types import Progress
+from tengbc.evidence.comparison.trial import Contest, Trial
 
 SHARES = (1 / 8, 1 / 4, 1 / 2)
 
 
-def _trials(
-    optimiser: str, problem: Problem, end: float, seconds: float, truth: Truth, report: Progress
-) -> Iterator[Trial]:
+def _trials(optimiser: str, contest: Contest) -> Iterator[Trial]:
     """Trainings are long: one of them is looked at after parts of the seconds."""
-
-    def watched(phase: str, fraction: float, known: dict) -> None:
-        report(f"pinn-{optimiser}", fraction, known)
-
     solution = solve_pinn(
-        problem,
-        end,
+        contest.problem,
+        contest.end,
         optimiser=optimiser,
-        seconds=seconds,
-        snapshots=[share * seconds for share in SHARES],
-        report=watched,
+        seconds=contest.seconds,
+        snapshots=[share * contest.seconds for share in SHARES],
+        report=lambda phase, *progress: contest.report(f"pinn-{optimiser}", *progress),
     )
+    compiling, unknowns = solution.seconds["compile"], solution.unknowns
     for snapshot in solution.snapshots:
-        errors = truth.errors(solution.at(snapshot).at_times, end)
-        assert errors is not None
-        yield Trial(
-            f"{snapshot.step} steps",
-            snapshot.seconds,
-            solution.seconds["compile"],
-            solution.unknowns,
-            errors,
-            end,
-            note=f"loss {snapshot.loss:.1e}",
-        )
+        setting, note = f"{snapshot.step} steps", f"loss {snapshot.loss:.1e}"
+        errors = contest.errors(solution.at(snapshot).at_times)
+        yield Trial(setting, snapshot.seconds, compiling, unknowns, errors, contest.end, note=note)
 
 
 bfgs_trials = partial(_trials, "bfgs")

@@ -2,34 +2,25 @@
 
 from collections.abc import Callable
 
+from tengbc import geometry
 from tengbc.errors import UsageError
 from tengbc.evidence.baselines.fem.meshes.cartesian import periodic_mesh, rectangle_mesh
 from tengbc.evidence.baselines.fem.meshes.mesh import FemMesh
 from tengbc.evidence.baselines.fem.meshes.polygon import polygon_mesh
-from tengbc.evidence.baselines.fem.meshes.round import annulus_mesh, disk_mesh, sector_mesh
-from tengbc.geometry import (
-    AnnularSector,
-    Annulus,
-    Box,
-    Disk,
-    Domain,
-    PeriodicBox,
-    Polygon,
-    Rectangle,
-)
+from tengbc.evidence.baselines.fem.meshes.round import disk_mesh, ring_mesh
 
 MESHERS: dict[type, Callable[..., FemMesh]] = {
-    Disk: disk_mesh,
-    Annulus: annulus_mesh,
-    AnnularSector: sector_mesh,
-    Rectangle: rectangle_mesh,
-    Box: rectangle_mesh,
-    PeriodicBox: periodic_mesh,
-    Polygon: polygon_mesh,
+    geometry.Disk: disk_mesh,
+    geometry.Annulus: ring_mesh,
+    geometry.AnnularSector: ring_mesh,
+    geometry.Rectangle: rectangle_mesh,
+    geometry.Box: rectangle_mesh,
+    geometry.PeriodicBox: periodic_mesh,
+    geometry.Polygon: polygon_mesh,
 }
 
 
-def build_mesh(domain: Domain, resolution: int) -> FemMesh:
+def build_mesh(domain: geometry.Domain, resolution: int) -> FemMesh:
     """A mesh with about `resolution` cells along the longest side of the bounding box."""
     if isinstance(resolution, bool) or not isinstance(resolution, int) or resolution < 2:
         raise UsageError(

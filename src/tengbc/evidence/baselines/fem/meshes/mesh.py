@@ -107,10 +107,10 @@ def curved_triangles(
     for _ in range(refinements):
         mesh = mesh.refined()
         if curved:
-            mesh = _moved(mesh, _named(mesh, segments), segments, lambda m, f: m.facets[:, f])
+            mesh = _moved(mesh, _named(mesh, segments), segments, mesh.facets)
     mesh = skfem.MeshTri2.from_mesh(mesh)
     named = _named(mesh, segments)
-    mesh = _moved(mesh, named, segments, lambda m, f: m.dofs.facet_dofs[0, f])
+    mesh = _moved(mesh, named, segments, mesh.dofs.facet_dofs)
     nodes = np.ascontiguousarray(mesh.doflocs.T)
     return FemMesh(mesh, skfem.ElementTriP2(), mesh.dofs, named, np.arange(len(nodes)), nodes)
 
@@ -123,15 +123,12 @@ def _named(mesh: Any, segments: dict[str, Segment]) -> dict[str, Int[Array, " f"
 
 
 def _moved(
-    mesh: Any,
-    named: dict[str, Int[Array, " f"]],
-    segments: dict[str, Segment],
-    nodes_of: Callable[[Any, Array], Array],
+    mesh: Any, named: dict[str, Array], segments: dict[str, Segment], nodes_of: Int[Array, "k f"]
 ) -> Any:
-    """The mesh with the nodes of curved segments put onto them."""
+    """The mesh with the nodes of curved segments put onto them; `nodes_of` has those of a facet."""
     places = mesh.doflocs.copy()
     for name, segment in segments.items():
         if segment.snap is not None:
-            nodes = np.unique(nodes_of(mesh, named[name]))
+            nodes = np.unique(nodes_of[:, named[name]])
             places[:, nodes] = segment.snap(places[:, nodes].T).T
     return replace(mesh, doflocs=places)

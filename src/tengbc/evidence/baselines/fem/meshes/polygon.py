@@ -1,16 +1,12 @@
 """Triangles on a polygon with holes."""
 
+from functools import partial
+
 import numpy as np
 from jaxtyping import Float
 
 from tengbc.errors import UsageError
-from tengbc.evidence.baselines.fem.meshes.mesh import (
-    FemMesh,
-    Segment,
-    Where,
-    curved_triangles,
-    halvings,
-)
+from tengbc.evidence.baselines.fem.meshes.mesh import FemMesh, Segment, curved_triangles, halvings
 from tengbc.geometry import Polygon
 from tengbc.geometry.mesh import triangulate
 
@@ -45,13 +41,10 @@ def _segments(domain: Polygon) -> dict[str, Segment]:
         for name in domain.segments
     }
 
-    def nearest(x: Float[Array, "n 2"]) -> Array:
-        return np.argmin([_distance(x, edges[name]) for name in edges], axis=0)
+    def nearest(x: Float[Array, "n 2"], index: int) -> Array:
+        return np.argmin([_distance(x, edges[name]) for name in edges], axis=0) == index
 
-    def of(index: int) -> Where:
-        return lambda x: nearest(x) == index
-
-    return {name: Segment(of(index)) for index, name in enumerate(edges)}
+    return {name: Segment(partial(nearest, index=index)) for index, name in enumerate(edges)}
 
 
 def _distance(x: Float[Array, "n 2"], edges: Float[Array, "k 2 2"]) -> Float[Array, " n"]:

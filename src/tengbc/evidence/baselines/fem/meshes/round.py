@@ -1,17 +1,12 @@
 """Triangles on the disk, the annulus and the sector of an annulus."""
 
+from collections.abc import Callable
+
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from tengbc.evidence.baselines.fem.meshes.mesh import (
-    FemMesh,
-    Segment,
-    Snap,
-    Where,
-    curved_triangles,
-    halvings,
-)
-from tengbc.geometry import AnnularSector, Annulus, Disk
+from tengbc.evidence.baselines.fem.meshes.mesh import FemMesh, Segment, curved_triangles, halvings
+from tengbc.geometry import AnnularSector, Annulus, Disk, polar
 
 Array = np.ndarray
 CORNERS = 6
@@ -24,10 +19,8 @@ def disk_mesh(domain: Disk, resolution: int) -> FemMesh:
     refinements = halvings(count, 4)
     points, triangles = rings(max(1, round(count / 2**refinements)))
     center = np.array(domain.center)
-    circle = Segment(lambda x: np.ones(len(x), dtype=bool), _onto(center, domain.radius))
-    return curved_triangles(
-        center + domain.radius * points, triangles, refinements, {"circle": circle}
-    )
+    segments = {"circle": _circle(center, domain.radius, lambda x: np.ones(len(x), dtype=bool))}
+    return curved_triangles(center + domain.radius * points, triangles, refinements, segments)
 
 
 def rings(count: int) -> tuple[Float[Array, "n 2"], Int[Array, "t 3"]]:
@@ -36,7 +29,7 @@ def rings(count: int) -> tuple[Float[Array, "n 2"], Int[Array, "t 3"]]:
     first = np.concatenate([[0], np.cumsum(size)])
     ring = np.repeat(np.arange(count + 1), size)
     place = np.arange(first[-1]) - first[ring]
-    points = (ring / count)[:, None] * _direction(2 * np.pi * place / size[ring])
+    points = (ring / count)[:, None] * polar.direction(2 * np.pi * place / size[ring])
 
     # Each point but the centre is the first of an edge of its ring, which has one triangle on its
     # inner side; the points within a sixth also have one that stands on the ring below.
@@ -55,19 +48,9 @@ def rings(count: int) -> tuple[Float[Array, "n 2"], Int[Array, "t 3"]]:
     return points, np.concatenate([hanging, standing[step > 0]])
 
 
-def annulus_mesh(domain: Annulus, resolution: int) -> FemMesh:
+def ring_mesh(domain: Annulus | AnnularSector, resolution: int) -> FemMesh:
     """A grid in polar coordinates, its cells cut in two."""
-    return _polar_mesh(domain, resolution, 0.0, 2 * np.pi, closed=True)
-
-
-def sector_mesh(domain: AnnularSector, resolution: int) -> FemMesh:
-    """A grid in polar coordinates, its cells cut in two."""
-    return _polar_mesh(domain, resolution, domain.start, domain.end - domain.start, closed=False)
-
-
-def _polar_mesh(
-    domain: Annulus | AnnularSector, resolution: int, start: float, span: float, *, closed: bool
-) -> FemMesh:
+    start, span, closed = domain._start, domain._span, domain._span == polar.TURN
     lower, upper = domain.bounds
     size = float(np.max(upper - lower)) / resolution
     radial = max(1.0, (domain.outer - domain.inner) / size)
@@ -83,14 +66,11 @@ def _polar_mesh(
         indexing="ij",
     )
     center = np.array(domain.center)
-    points = center + r.reshape(-1, 1) * _direction(start + span * s.ravel())
+    points = center + r.reshape(-1, 1) * polar.direction(start + span * s.ravel())
     middle = (domain.inner + domain.outer) / 2
 
-    def arc(radius: float, chosen: Where) -> Segment:
-        return Segment(lambda x: chosen(x) & between_sides(x), _onto(center, radius))
-
-    def radius_of(x: Array) -> Array:
-        return np.linalg.norm(x - center, axis=1)
+    def outer(x: Array) -> Bool[Array, " n"]:
+        return np.linalg.norm(x - center, axis=1) >= middle
 
     def turn(x: Array) -> Array:
         """The angle as a part of the span: 0 at the start, 1 at the end."""
@@ -99,12 +79,11 @@ def _polar_mesh(
         return 0.5 + ((angle + np.pi) % (2 * np.pi) - np.pi) / span
 
     def between_sides(x: Array) -> Bool[Array, " n"]:
-        inside = (turn(x) > 1e-9) & (turn(x) < 1 - 1e-9)
-        return np.ones(len(x), dtype=bool) if closed else inside
+        return (turn(x) > 1e-9) & (turn(x) < 1 - 1e-9) | closed
 
     segments = {
-        "inner": arc(domain.inner, lambda x: radius_of(x) < middle),
-        "outer": arc(domain.outer, lambda x: radius_of(x) >= middle),
+        "inner": _circle(center, domain.inner, lambda x: ~outer(x) & between_sides(x)),
+        "outer": _circle(center, domain.outer, lambda x: outer(x) & between_sides(x)),
     }
     if not closed:
         segments["start"] = Segment(lambda x: turn(x) <= 1e-9)
@@ -125,15 +104,11 @@ def _halves(shape: tuple[int, ...], closed: bool) -> Int[Array, "t 3"]:
     return np.concatenate([first.reshape(-1, 3), second.reshape(-1, 3)])
 
 
-def _direction(angle: Float[Array, " n"]) -> Float[Array, "n 2"]:
-    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
-
-
-def _onto(center: Float[Array, " 2"], radius: float) -> Snap:
-    """Points moved along the radius onto a circle."""
+def _circle(center: Float[Array, " 2"], radius: float, where: Callable[[Array], Array]) -> Segment:
+    """An arc, onto which points move along the radius."""
 
     def snap(x: Float[Array, "n 2"]) -> Float[Array, "n 2"]:
         away = x - center
         return center + radius * away / np.linalg.norm(away, axis=1)[:, None]
 
-    return snap
+    return Segment(where, snap)

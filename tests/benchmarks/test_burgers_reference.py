@@ -5,9 +5,9 @@ import sys
 import numpy as np
 import pytest
 
+from benchmarks import burgers_reference
 from tengbc import problems
 from tengbc.errors import OutputError, UsageError
-from tengbc.evidence import burgers_reference
 from tengbc.problems.burgers import reference, unfold
 
 
