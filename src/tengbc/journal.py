@@ -97,7 +97,10 @@ class _Nothing:
     name: str = "march"
     asked: Callable[[], bool] = lambda: False
     seconds_before: float = 0.0
-    interval: float = LOOK
+
+    @property
+    def interval(self) -> float:
+        return LOOK
 
     @property
     def stopping(self) -> bool:
