@@ -66,7 +66,7 @@ class Solution:
         return result if points.ndim == 2 else result[0]
 
     def at_times(
-        self, x: ArrayLike, times: Sequence[Time] | Array, *, outside: str = "raise"
+        self, x: ArrayLike, times: Time | Sequence[Time] | Array, *, outside: str = "raise"
     ) -> Float[Array, "k n ..."]:
         """u at points x (n, d) and several times: what is common to them is computed once."""
         points = np.atleast_2d(as_points(x, self.problem.domain.dim))
