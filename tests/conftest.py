@@ -6,7 +6,6 @@ import pytest
 from hypothesis import settings
 
 jax.config.update("jax_enable_x64", True)
-jax.config.update("jax_numpy_rank_promotion", "raise")
 
 # Compilation makes the first example slow, so no deadline; `make test` draws the same examples
 # every time, a long run draws new ones.
