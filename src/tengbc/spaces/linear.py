@@ -10,7 +10,7 @@ Otherwise the remainder is evaluated as it is, and schemes iterate on it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import scipy.linalg as sla
@@ -27,9 +27,6 @@ from tengbc.projection.fit import MOST_PASSES, FixedPoint, fit_quantities, root_
 from tengbc.spaces.interface import AbstractLinearisedSpace, Arrays
 from tengbc.spaces.operators import LinearisedOperators
 
-if TYPE_CHECKING:
-    from tengbc.spaces.moving import MovingPlacement
-
 Array = np.ndarray
 DAMPING = 1e-13
 """Relative damping of the least squares: some hundred rounding errors."""
@@ -39,6 +36,23 @@ an L-shaped domain a mode near the corners was amplified by −4 in each step.""
 MOST_FACTORISATIONS = 8
 """How many are kept: those of two step lengths, since steps that grow do not return to an earlier
 length."""
+
+
+@runtime_checkable
+class Placement(Protocol):
+    """Places features and points anew as the solution moves."""
+
+    def adapt(self, space: LinearSpace, theta: Float[Array, " p"], t: float) -> Float[Array, " p"]:
+        """θ of the same function, on other features if those at hand no longer suit it."""
+        ...
+
+    def memory(self) -> Arrays:
+        """What decides its later choices."""
+        ...
+
+    def remember(self, space: LinearSpace, memory: Arrays) -> None:
+        """Place features and points as they were then."""
+        ...
 
 
 class LinearSpace(AbstractLinearisedSpace):
@@ -57,7 +71,7 @@ class LinearSpace(AbstractLinearisedSpace):
         boundary: Sequence[BoundaryPoints],
         damping: float = DAMPING,
         many_solves: bool = False,
-        placement: MovingPlacement | None = None,
+        placement: Placement | None = None,
     ):
         self.collocation = Collocation(problem, network, interior, boundary)
         self.damping, self.many_solves, self.placement = damping, many_solves, placement

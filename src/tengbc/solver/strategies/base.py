@@ -15,7 +15,7 @@ from tengbc.defaults import DEFAULT_TOLERANCE
 from tengbc.errors import UsageError
 from tengbc.geometry.points import Points
 from tengbc.journal import Journal
-from tengbc.networks import Parameters
+from tengbc.networks import Network, Parameters
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.solution import Solution
@@ -167,7 +167,7 @@ class AbstractStrategy(abc.ABC):
     @abc.abstractmethod
     def parameters(
         self, task: Task, resolution: Any, trajectory: Trajectory
-    ) -> tuple[Parameters, Float[Array, "k p"]]:
+    ) -> tuple[Parameters[Network], Float[Array, "k p"]]:
         """The networks of the kept states: one architecture, and θ at each time."""
 
     def unseen(self, problem: Problem, resolution: Any) -> Points:

@@ -140,7 +140,7 @@ class DeformedWavesStrategy(AbstractStrategy):
 
     def parameters(
         self, task: Task, resolution: WaveResolution, trajectory: Trajectory
-    ) -> tuple[Parameters, Float[Array, "k p"]]:
+    ) -> tuple[Parameters[Network], Float[Array, "k p"]]:
         """All states with as many waves as the richest has."""
         largest = max(trajectory.thetas, key=len)
         parameters = Parameters(_network(task.problem, largest))

@@ -183,7 +183,7 @@ class AbstractFeatureStrategy(AbstractStrategy):
 
     def parameters(
         self, task: Task, resolution: FeatureResolution, trajectory: Trajectory
-    ) -> tuple[Parameters, Float[Array, "k p"]]:
+    ) -> tuple[Parameters[Network], Float[Array, "k p"]]:
         return Parameters(self.network(task.problem, resolution)), np.array(trajectory.thetas)
 
     def unseen(self, problem: Problem, resolution: FeatureResolution) -> Points:

@@ -17,7 +17,7 @@ from tengbc.options import Options
 from tengbc.outcome import unwritten
 from tengbc.problem import Problem
 from tengbc.projection import Collocation, SeparableProjection, SubsetProjection
-from tengbc.schemes import SCHEMES, AbstractScheme, RungeKutta
+from tengbc.schemes import SCHEMES, AbstractScheme
 from tengbc.solver.march import Plan, Trajectory
 from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.steps import GridSteps, time_grid
@@ -110,17 +110,16 @@ class Paper(AbstractStrategy):
 
     def parameters(
         self, task: Task, resolution: None, trajectory: Trajectory
-    ) -> tuple[Parameters, Float[Array, "k p"]]:
+    ) -> tuple[Parameters[Network], Float[Array, "k p"]]:
         return Parameters(_network(task.problem, task.options)), np.array(trajectory.thetas)
 
     def cost(self, problem: Problem, options: Options, t_end: float, speed: float) -> Cost:
         """Columns and a factorisation for each iteration of each stage, and the initial fit."""
         dim, m = problem.domain.dim, problem.components or 1
         rows, active = m * paper_rows(options, dim), options.subset or PAPER.subset
-        scheme = chosen_scheme(options)
-        stages = scheme.tableau.stages if isinstance(scheme, RungeKutta) else 1
         # Measured: a stage settles in one iteration, at twice the operations of its Gram matrix.
-        march = stages * t_end / (options.dt or PAPER.dt) * 4 * rows * active * (active + 15)
+        fits = chosen_scheme(options).fits_per_step * t_end / (options.dt or PAPER.dt)
+        march = fits * 4 * rows * active * (active + 15)
         points = m * (PAPER.fit_points + PAPER.fit_boundary_points)
         parameters = min(paper_parameters(options, dim, m), PAPER.fit_subset)
         fit = 1.5 * points**2 * parameters * (options.fit_iterations or PAPER.fit_iterations)
@@ -131,9 +130,7 @@ class Paper(AbstractStrategy):
 def chosen_scheme(options: Options) -> AbstractScheme:
     """The scheme that the options name, or the paper's, with the stage data asked for."""
     scheme = SCHEMES[options.scheme or PAPER.scheme]
-    if isinstance(scheme, RungeKutta) and options.stage_data is not None:
-        return replace(scheme, stage_data=options.stage_data)
-    return scheme
+    return scheme if options.stage_data is None else scheme.with_stage_data(options.stage_data)
 
 
 def _network(problem: Problem, options: Options) -> Network:
