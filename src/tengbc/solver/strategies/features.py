@@ -147,7 +147,7 @@ class AbstractFeatureStrategy(AbstractStrategy):
         problem, options = task.problem, task.options
         scheme, grid = chosen_scheme(options), resolution.grid(task.t_end)
         points = options.interior_points or round(oversampling(problem) * resolution.features)
-        space = self.space(task, resolution, points, scheme, grid)
+        space = self.space(task, resolution, points)
         target = initial_values(problem, space.collocation.interior)
         if max(task.mismatch.values(), default=0.0) <= COMPATIBLE:
             theta = space.project(space.collocation.parameters.start, target, 0.0).theta
@@ -167,14 +167,7 @@ class AbstractFeatureStrategy(AbstractStrategy):
         return Plan(space, scheme, steps, State(theta), parameters.network, facts)
 
     @abc.abstractmethod
-    def space(
-        self,
-        task: Task,
-        resolution: FeatureResolution,
-        points: int,
-        scheme: AbstractScheme,
-        grid: TimeGrid,
-    ) -> LinearSpace:
+    def space(self, task: Task, resolution: FeatureResolution, points: int) -> LinearSpace:
         """Features, points and matrices of a resolution."""
 
     @abc.abstractmethod

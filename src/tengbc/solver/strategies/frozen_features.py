@@ -18,7 +18,7 @@ from tengbc.pointwise import QUICK
 from tengbc.problem import Problem
 from tengbc.schemes import AbstractScheme
 from tengbc.solver.sampling import boundary_points, initial_values
-from tengbc.solver.steps import MANY_STEPS, StepGrading, TimeGrid
+from tengbc.solver.steps import MANY_STEPS, StepGrading
 from tengbc.solver.strategies.base import Applies, Task
 from tengbc.solver.strategies.features import (
     RANDOM,
@@ -89,14 +89,7 @@ class FrozenFeatures(AbstractFeatureStrategy):
             problem.domain, problem.components, resolution.features, resolution.seed
         )
 
-    def space(
-        self,
-        task: Task,
-        resolution: FeatureResolution,
-        points: int,
-        scheme: AbstractScheme,
-        grid: TimeGrid,
-    ) -> LinearSpace:
+    def space(self, task: Task, resolution: FeatureResolution, points: int) -> LinearSpace:
         problem, options = task.problem, task.options
         interior = resolution.family.interior(problem.domain, points, resolution.seed)
         count = options.boundary_points or boundary_count(problem, len(interior))
@@ -105,8 +98,8 @@ class FrozenFeatures(AbstractFeatureStrategy):
             self.network(problem, resolution),
             interior,
             boundary_points(problem.domain, count),
-            damping=EXPLICIT_DAMPING if scheme.explicit else DAMPING,
-            many_solves=len(grid.repeated(MANY_STEPS)) > 0,
+            damping=EXPLICIT_DAMPING if chosen_scheme(options).explicit else DAMPING,
+            many_solves=len(resolution.grid(task.t_end).repeated(MANY_STEPS)) > 0,
         )
 
 

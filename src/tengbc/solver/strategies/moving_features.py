@@ -12,7 +12,6 @@ from tengbc.networks.adapt import axes_of_field
 from tengbc.problem import Problem
 from tengbc.schemes import AbstractScheme
 from tengbc.solver.sampling import boundary_points
-from tengbc.solver.steps import TimeGrid
 from tengbc.solver.strategies.base import Applies, Task
 from tengbc.solver.strategies.features import (
     AbstractFeatureStrategy,
@@ -58,14 +57,7 @@ class MovingFeatures(AbstractFeatureStrategy):
     def network(self, problem: Problem, resolution: FeatureResolution) -> Network:
         return self._placement(problem, resolution, 1).network(_initial_axis(problem))
 
-    def space(
-        self,
-        task: Task,
-        resolution: FeatureResolution,
-        points: int,
-        scheme: AbstractScheme,
-        grid: TimeGrid,
-    ) -> LinearSpace:
+    def space(self, task: Task, resolution: FeatureResolution, points: int) -> LinearSpace:
         problem = task.problem
         axis = _initial_axis(problem)
         placement = self._placement(problem, resolution, points)
