@@ -221,7 +221,7 @@ class CosineModes(tb.AbstractStrategy):
         modes, dt = resolution
         return 2 * modes, dt / 2
 
-    def refine(self, resolution, solved, blame):
+    def refine(self, task, resolution, trajectory, blame):
         return self.companion(resolution)
 
     def network(self, problem, modes):

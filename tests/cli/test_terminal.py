@@ -23,7 +23,14 @@ ERRORS = Errors([(0.0, 1e-9), (0.5, 1e-7), (1.0, 1e-5)], 1e-5, 5e-6)
 def solution():
     problem = heat(name="bar")
     parameters = linear_space(problem).collocation.parameters
-    facts = {"preset": "fast", "scheme": "radau9", "rtol": 1e-6, "t_end": 1.0, "steps": 2}
+    facts = {
+        "strategy": "frozen-features",
+        "preset": "fast",
+        "scheme": "radau9",
+        "rtol": 1e-6,
+        "t_end": 1.0,
+        "steps": 2,
+    }
     sizes = {"parameters": 7, "interior_points": 40, "boundary_points": 2}
     return Solution(
         problem,

@@ -48,7 +48,14 @@ def made_up(domain, components=0, exact=True, outcome=tb.Outcome.DONE, message="
         )
         for step, t in enumerate(TIMES[1:], start=1)
     ]
-    facts = {"preset": "fast", "scheme": "radau9", "rtol": 1e-2, "dt": 0.05, "t_end": 1.0}
+    facts = {
+        "strategy": "frozen-features",
+        "preset": "fast",
+        "scheme": "radau9",
+        "rtol": 1e-2,
+        "dt": 0.05,
+        "t_end": 1.0,
+    }
     sizes = {"steps": 20, "seed": 0, "interior_points": 64, "boundary_points": 16}
     return tb.Solution(
         problem,

@@ -115,7 +115,7 @@ def _rows(
     whole = f"0 to {content['t_end']:g} in {content['steps']} steps"
     reached = float(solution.times[-1])  # a run that ended on its way says how far it came
     yield "time", whole if reached >= content["t_end"] else f"0 to {reached:.6g}, of {whole}"
-    yield "preset, scheme", f"{content['preset']}, {content['scheme']}"
+    yield "strategy, scheme", f"{content.get('strategy', 'unknown')}, {content['scheme']}"
     yield (
         "size",
         f"{content['parameters']:,} parameters, {content['interior_points']:,} interior and "

@@ -113,7 +113,7 @@ def _rows(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
         row("estimate of the error", lambda s: s.get("error_estimate_max"), number),
         row("asked for", lambda s: s.get("rtol"), number),
         row("time taken", _total, duration, best=True),
-        row("preset", lambda s: s.get("preset")),
+        row("strategy", lambda s: s.get("strategy") or s.get("preset")),
         row("scheme", lambda s: s.get("scheme")),
         row("solved to t", lambda s: s.get("t_end"), number),
         row("steps", lambda s: s.get("steps"), number),

@@ -69,6 +69,7 @@ def settings(summary: dict[str, Any]) -> list[Row]:
     """What it takes to do it again, besides the command."""
     versions = ", ".join(f"{name} {value}" for name, value in summary.get("versions", {}).items())
     return _known(
+        ("strategy", summary.get("strategy"), str),
         ("preset", summary.get("preset"), str),
         ("time scheme", summary.get("scheme"), str),
         ("time step", summary.get("dt"), lambda dt: number(dt, 3)),

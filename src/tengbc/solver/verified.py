@@ -139,7 +139,7 @@ def _refined(strategy: AbstractStrategy, run: Runner) -> Solution:
             lost = answer.solution.result.outcome is Outcome.DIVERGED
             if lost and best is not None:
                 break  # an earlier resolution knows its error, which is worth more
-            finer = strategy.refine(resolution, answer, None) if lost else None
+            finer = strategy.refine(task, resolution, answer.trajectory, None) if lost else None
             if finer is None or fixed or attempt >= policy.lost_attempts:
                 return replace(answer.solution, seconds=run.seconds)
             resolution = finer
@@ -187,7 +187,7 @@ def _refined(strategy: AbstractStrategy, run: Runner) -> Solution:
                 resolution = finer
                 continue
             blame = _blame(answer, companion, half, distance, layer, tolerance)
-        finer = strategy.refine(resolution, answer, blame)
+        finer = strategy.refine(task, resolution, answer.trajectory, blame)
         if finer is None:
             break
         resolution = finer
@@ -211,7 +211,7 @@ def _after_loss(
     last = strategy.fixed(run.task.options) or attempt == strategy.policy.attempts
     if last or not _lost(lost):
         return None
-    return strategy.refine(answer.resolution, answer, None)
+    return strategy.refine(run.task, answer.resolution, answer.trajectory, None)
 
 
 def _blame(

@@ -153,7 +153,9 @@ class AbstractStrategy(abc.ABC):
         return None
 
     @abc.abstractmethod
-    def refine(self, resolution: Any, solved: Solved, blame: Blame | None) -> Any | None:
+    def refine(
+        self, task: Task, resolution: Any, trajectory: Trajectory, blame: Blame | None
+    ) -> Any | None:
         """A finer resolution; None if there is none. Without blame, all is made finer."""
 
     def fixed(self, options: Options) -> bool:

@@ -116,18 +116,13 @@ class DeformedWavesStrategy(AbstractStrategy):
         return options.dt is not None
 
     def refine(
-        self, resolution: WaveResolution, solved: Solved, blame: Blame | None
+        self, task: Task, resolution: WaveResolution, trajectory: Trajectory, blame: Blame | None
     ) -> WaveResolution:
-        dim = solved.solution.problem.domain.dim
-        components = solved.solution.problem.components or 1
-        trajectory, surpassed = solved.trajectory, []
-        before = 0.0
-        for t, theta in zip(trajectory.times, trajectory.thetas, strict=True):
-            surpassed.append((before, _points(len(theta), dim, components)))
-            before = t
-        return WaveResolution(
-            resolution.tail / COARSER, resolution.largest_step / 2, tuple(surpassed)
-        )
+        dim, components = task.problem.domain.dim, task.problem.components or 1
+        points = [_points(len(theta), dim, components) for theta in trajectory.thetas]
+        since = [0.0, *trajectory.times[:-1]]  # more waves may have come just after the time before
+        surpassed = tuple(zip(since, points, strict=True))
+        return WaveResolution(resolution.tail / COARSER, resolution.largest_step / 2, surpassed)
 
     def discretise(self, task: Task, resolution: WaveResolution) -> Plan:
         problem, t_end = task.problem, task.t_end

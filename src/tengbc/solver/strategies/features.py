@@ -22,7 +22,7 @@ from tengbc.solution.measure import TIMES
 from tengbc.solver.march import Plan, Trajectory
 from tengbc.solver.sampling import initial_values
 from tengbc.solver.steps import GridSteps, StepGrading, TimeGrid, time_grid
-from tengbc.solver.strategies.base import AbstractStrategy, Blame, Solved, Task
+from tengbc.solver.strategies.base import AbstractStrategy, Blame, Task
 from tengbc.spaces import LinearSpace, State
 
 Array = np.ndarray
@@ -103,12 +103,16 @@ class AbstractFeatureStrategy(AbstractStrategy):
         return bool(options.features or options.dt)
 
     def refine(
-        self, resolution: FeatureResolution, solved: Solved, blame: Blame | None
+        self,
+        task: Task,
+        resolution: FeatureResolution,
+        trajectory: Trajectory,
+        blame: Blame | None,
     ) -> FeatureResolution | None:
         if blame is None:
             finer = replace(resolution.with_more_features(), dt=resolution.dt / 2)
         else:
-            scheme = SCHEMES[str(solved.solution.facts["scheme"])]
+            scheme = chosen_scheme(task.options)
             finer = self.finer(resolution, blame, scheme.order, self.may_grade and scheme.one_step)
         return finer if finer.features <= FEATURES.most_features else None
 

@@ -21,7 +21,7 @@ from tengbc.schemes import SCHEMES, AbstractScheme
 from tengbc.solver.march import Plan, Trajectory
 from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.steps import GridSteps, time_grid
-from tengbc.solver.strategies.base import AbstractStrategy, Applies, Blame, Solved, Task
+from tengbc.solver.strategies.base import AbstractStrategy, Applies, Blame, Task
 from tengbc.solver.strategies.features import COMPILING, keep_every
 from tengbc.spaces import NetworkSpace, State
 
@@ -66,7 +66,9 @@ class Paper(AbstractStrategy):
     def companion(self, resolution: None) -> None:
         return None
 
-    def refine(self, resolution: None, solved: Solved, blame: Blame | None) -> None:
+    def refine(
+        self, task: Task, resolution: None, trajectory: Trajectory, blame: Blame | None
+    ) -> None:
         return None
 
     def discretise(self, task: Task, resolution: None) -> Plan:
