@@ -9,13 +9,13 @@ from tengbc.solver.solve import solve_once
 
 
 def main() -> None:
-    """With the witness that measures the error, and without it; the second round is warm."""
+    """With the companion that measures the error, and without it; the second round is warm."""
     problem = tb.problems.get("heat-neumann")
     alone = options(preset="fast", rtol=1e-9, t_end=problem.t_end)
     quiet = lambda phase, fraction, known: None
     for _ in range(2):
         for name, solution in (
-            ("answer and witness", tb.solve(problem, rtol=1e-9)),
+            ("answer and companion", tb.solve(problem, rtol=1e-9)),
             ("answer alone", solve_once(problem, alone, quiet)),
         ):
             errors, spent = measure(solution), solution.seconds

@@ -2,7 +2,7 @@
 
 u_t + u·u_x = ν·u_xx with ν = 0.01/π on (−1, 1), u = 0 at both ends, from −sin πx: the classic test.
 A front 0.01 wide stands at x = 0 from t ≈ 0.4 on. Errors against the Cole–Hopf solution, with
-points crowded at the front, beside our own estimate.
+points that lie close together at the front, beside our own estimate.
 """
 
 from __future__ import annotations

@@ -7,9 +7,17 @@ import numpy as np
 import pytest
 
 import tengbc as tb
+from tengbc import schemes
+from tengbc.costs import Cost
 from tengbc.export.vtk import cells
 from tengbc.figures.plot import pictures
 from tengbc.geometry import faces
+from tengbc.networks import Parameters
+from tengbc.networks.network import with_head
+from tengbc.solver import strategies
+from tengbc.solver.march import Plan
+from tengbc.solver.steps import GridSteps, time_grid
+from tengbc.spaces import LinearSpace
 from tengbc.storage import codec
 
 
@@ -152,6 +160,112 @@ def test_a_domain_an_equation_and_a_condition_of_ones_own(registered, tmp_path):
     assert back.problem.domain == domain
     assert back.problem.described() == problem.described()
     np.testing.assert_array_equal(back(x, 0.3), solution(x, 0.3))
+
+
+class SomeMidpoint(tb.AbstractScheme):
+    """u⁺ = u + Δt·L(u + ½Δt·L(u)), written down anew."""
+
+    name, order, explicit, one_step = "midpoint", 2, True, True
+
+    def prepare(self, space, dt, many=False):
+        def step(state, t, key=()):
+            theta, u = state.theta, space.values(state.theta)
+            half = space.project(theta, u + dt / 2 * space.rates(theta, t), t + dt / 2, (*key, 0))
+            rates = space.rates(half.theta, t + dt / 2)
+            fit = space.project(half.theta, u + dt * rates, t + dt, (*key, 1))
+            return tb.State(fit.theta), [half, fit]
+
+        return step
+
+
+def decaying():
+    ends = {"left": tb.Neumann(0.0), "right": tb.Neumann(0.0)}
+    exact = lambda x, t: jnp.exp(-0.1 * jnp.pi**2 * t) * jnp.cos(jnp.pi * x[0])
+    return tb.Problem(
+        tb.Interval(0.0, 1.0), tb.Heat(0.1), ends, lambda x: exact(x, 0.0), exact, t_end=0.2
+    )
+
+
+def test_a_scheme_of_ones_own():
+    """One class and one line: options know it by name, and it marches with its order."""
+    tb.add_scheme(SomeMidpoint())
+    try:
+        errors = []
+        for dt in (4e-3, 2e-3):
+            solution = tb.solve(decaying(), scheme="midpoint", dt=dt, features=24, throw=False)
+            assert solution.facts["scheme"] == "midpoint"
+            x = solution.problem.domain.interior(50).x
+            errors.append(np.abs(solution(x, 0.2) - solution.problem.exact(x, 0.2)).max())
+        assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)
+        with pytest.raises(tb.UsageError, match="'midpoint' already"):
+            tb.add_scheme(SomeMidpoint())
+    finally:
+        del schemes.SCHEMES["midpoint"]
+
+
+class CosineModes(tb.AbstractStrategy):
+    """Heat between insulated walls, by the cosines that it does not mix."""
+
+    name = "cosine-modes"
+    what = "cosines that heat between insulated walls does not mix"
+    honours = frozenset({"rtol", "dt"})
+
+    def applies(self, problem):
+        wanted = isinstance(problem.domain, tb.Interval) and "∇²u" in problem.equation.formula
+        return tb.Applies(wanted, "heat on an interval" if wanted else "no heat on an interval")
+
+    def first(self, problem, options, t_end, tolerance):
+        return 4, options.dt or t_end / 8
+
+    def companion(self, resolution):
+        modes, dt = resolution
+        return 2 * modes, dt / 2
+
+    def refine(self, resolution, solved, blame):
+        return self.companion(resolution)
+
+    def network(self, problem, modes):
+        # One function more that meets no condition: rows of zeros would say nothing about u.
+        numbers = jnp.pi * jnp.arange(1, modes + 1)
+        waves = lambda x: jnp.append(jnp.cos(numbers * x[0]), jnp.sin(x[0]))
+        return with_head(tb.Basis(waves, 1), 0)
+
+    def discretise(self, problem, options, resolution, t_end, start, progress, journal):
+        modes, dt = resolution
+        interior = problem.domain.interior(rule="gauss", order=40)
+        boundary = [problem.domain.boundary(segment, 1) for segment in problem.domain.segments]
+        space = LinearSpace(problem, self.network(problem, modes), interior, boundary)
+        target = problem.initial(interior.x)[:, None]
+        theta = space.project(space.collocation.parameters.start, target, 0.0).theta
+        steps, scheme = GridSteps(time_grid(t_end, dt)), schemes.SCHEMES["radau5"]
+        network = space.collocation.parameters.network
+        return Plan(space, scheme, steps, tb.State(theta), network, {"scheme": scheme.name})
+
+    def parameters(self, problem, options, resolution, trajectory):
+        return Parameters(self.network(problem, resolution[0])), np.array(trajectory.thetas)
+
+    def cost(self, problem, options, t_end, speed):
+        return Cost(1.0, 1e6, "rtol")
+
+
+def test_a_strategy_of_ones_own():
+    """One class and one line: it is asked first, chosen by name, verified like all others."""
+    assert tb.select_strategy(decaying()).strategy.name == "frozen-features"
+    tb.add_strategy(CosineModes())
+    try:
+        selection = tb.select_strategy(decaying())
+        assert selection.strategy.name == "cosine-modes" and "heat on an interval" in str(selection)
+        solution = tb.solve(decaying(), rtol=1e-8)
+        assert solution.facts["strategy"] == "cosine-modes" and solution.result
+        x = solution.problem.domain.interior(50).x
+        error = np.abs(solution(x, 0.2) - solution.problem.exact(x, 0.2)).max()
+        assert error < 1e-8
+        with pytest.raises(tb.UsageError, match=r"cosine-modes .* not take .* features"):
+            tb.solve(decaying(), features=30)
+        other = tb.solve(decaying(), strategy="frozen-features", rtol=1e-4)
+        assert other.facts["strategy"] == "frozen-features"
+    finally:
+        strategies.STRATEGIES.pop(0)
 
 
 def _integral(slope):

@@ -64,7 +64,7 @@ CASES = [
 
 
 def test_every_option_is_in_a_table():
-    assert set(Options.model_fields) == COUNTS | REALS | NAMES | OTHERS
+    assert set(Options.model_fields) == COUNTS | REALS | NAMES | FREE_NAMES | OTHERS
 
 
 @pytest.mark.parametrize(("name", "kind", "bad"), CASES, ids=lambda v: v if type(v) is str else "")

@@ -25,12 +25,16 @@ if TYPE_CHECKING:  # the public names, for type checkers and, read as text, for 
     from tengbc.problem import Problem as Problem
     from tengbc.reference import Reference as Reference
     from tengbc.report.run_report import write_report as write_report
+    from tengbc.schemes import AbstractScheme as AbstractScheme
     from tengbc.schemes import add_scheme as add_scheme
     from tengbc.solution import Solution as Solution
     from tengbc.solution.file import load as load
     from tengbc.solver import add_strategy as add_strategy
     from tengbc.solver import select_strategy as select_strategy
     from tengbc.solver import solve as solve
+    from tengbc.solver.strategies.base import AbstractStrategy as AbstractStrategy
+    from tengbc.solver.strategies.base import Applies as Applies
+    from tengbc.spaces import State as State
     from tengbc.storage.codec import register as register
 
 

@@ -40,7 +40,7 @@ def check_memory(needed: float, lower: str) -> None:
 
 
 def check_options(options: Options, dim: int = 2) -> None:
-    """The same from the options alone, before the problem is known and anything is imported."""
+    """Refuse such a run by its options alone, before the problem is known and anything imported."""
     if "paper" in (options.preset, options.strategy):
         check_memory(paper_memory(options, dim), paper_options(options))
     else:

@@ -40,8 +40,8 @@ class FeatureDefaults:
     most_features: int = 2000
     """Features that are chosen at most without being asked for."""
     companion_features: float = 1.2
-    """Features of the companion per feature of the answer: their errors are those of different
-    features, and time goes with the cube."""
+    """Features of the companion per feature of the answer: it has other features anyway, and time
+    goes with the cube of their number."""
     oversampling: float = 2.4
     """Interior points per feature."""
     system_oversampling: float = 5.0
@@ -50,11 +50,11 @@ class FeatureDefaults:
     with 5."""
 
     def features(self, digits: float, dim: int) -> float:
-        """What smooth solutions need for so many digits."""
+        """Features that a smooth solution needs for a number of digits."""
         return {1: 8 * digits, 2: 5 * digits**2, 3: 2.5 * digits**3}.get(dim, 100 * digits**2)
 
     def steps(self, digits: float) -> int:
-        """How many steps smooth solutions need for so many digits."""
+        """Steps that a smooth solution needs for a number of digits."""
         return max(16, round(digits**2))
 
 

@@ -49,7 +49,7 @@ QUANTITIES = {
     "accepted": Quantity("Accepted iterations", log=False),
     "rejected": Quantity("Rejected iterations", log=False),
 }
-"""Quantities by name; of "boundary_left" the first word counts. A strategy may add its own."""
+"""Quantities by name; "boundary_left" is shown as "boundary". A strategy may add its own."""
 
 
 def quantity(name: str) -> Quantity:

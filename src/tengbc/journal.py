@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -95,7 +95,7 @@ class _Nothing:
     name: str = "march"
     asked: Callable[[], bool] = lambda: False
     seconds_before: float = 0.0
-    interval: float = LOOK
+    interval: ClassVar[float] = LOOK
 
     @property
     def stopping(self) -> bool:

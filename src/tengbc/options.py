@@ -11,13 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from tengbc.errors import UsageError
 
-SCHEMES = (
+EXPLICIT_SCHEMES = ("ab2", "ab3", "ab4", "euler", "heun", "rk4")
+IMPLICIT_SCHEMES = (
     *("radau9", "radau7", "radau5", "radau3"),
     *("bdf1", "bdf2", "bdf3", "bdf4", "bdf5"),
     *("imex1", "imex2", "imex3", "imex4"),
-    *("ab2", "ab3", "ab4"),
-    *("euler", "heun", "rk4"),
 )
+SCHEMES = (*IMPLICIT_SCHEMES, *EXPLICIT_SCHEMES)
 """The schemes that come with the package, known before they are imported."""
 
 Count = Annotated[int, Field(strict=True, ge=1, le=10_000_000)]
@@ -26,7 +26,7 @@ Positive = Annotated[float, Field(strict=True, gt=0, le=1e15, allow_inf_nan=Fals
 
 
 class Options(BaseModel):
-    """What a user may set; None leaves the choice to the preset.
+    """What a user may set; None leaves the choice to the strategy.
 
     A field is an argument of `tb.solve`, a line of a configuration file and an option of
     `tengbc run`, whose help shows its description.
@@ -102,6 +102,11 @@ def options(**given: Any) -> Options:
         raise UsageError(_sentence(error)) from None
     if checked.scheme is not None:
         _check_scheme(checked.scheme)
+    if checked.scheme in IMPLICIT_SCHEMES and "paper" in (checked.preset, checked.strategy):
+        raise UsageError(
+            f"scheme is {checked.scheme!r}, but the strategy paper cannot march with implicit ones; "
+            f"choose one of {', '.join(EXPLICIT_SCHEMES)}."
+        )
     if checked.preset == "paper" and checked.strategy not in (None, "paper"):
         raise UsageError(
             f"The preset paper is the strategy paper, but strategy is {checked.strategy!r}; leave "

@@ -18,7 +18,7 @@ def matplotlib_figure() -> Any:
 
 
 def new_figure(rows: int = 1, columns: int = 1, *, width: float, height: float) -> tuple[Any, Any]:
-    """A figure of so many inches and its axes, an array where there are several."""
+    """A figure of the given size in inches and its axes, an array where there are several."""
     figure = matplotlib_figure().Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns)
 

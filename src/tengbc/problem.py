@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -120,10 +121,10 @@ class Problem:
         return any("∂ₙ" in condition.formula for condition in self.conditions.values())
 
     def explain(self) -> str:
-        """The problem in words and formulas, as it was understood."""
-        items = self.described()
-        width = max(len(label) for label, _ in items)
-        return "\n".join(f"{label:<{width}}  {text}" for label, text in items)
+        """The problem in words and formulas, as it was understood, and how it will be solved."""
+        # Strategies know problems, so problems look them up by name.
+        selection = importlib.import_module("tengbc.solver").select_strategy(self)
+        return explained([*self.described(), ("strategy", str(selection))])
 
     def _solution_text(self) -> str:
         if self.exact_function is not None:
@@ -132,6 +133,12 @@ class Problem:
             times = self.reference.times
             return f"reference values at {times.size} times up to t = {times[-1]:g}"
         return "not known"
+
+
+def explained(items: list[tuple[str, str]]) -> str:
+    """Labels and texts in two columns."""
+    width = max(len(label) for label, _ in items)
+    return "\n".join(f"{label:<{width}}  {text}" for label, text in items)
 
 
 def _as_domain(domain: Domain) -> Domain:

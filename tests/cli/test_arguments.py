@@ -33,7 +33,7 @@ def test_options_reach_the_run():
 class More(Options):
     """Options with one more, as they may be some day."""
 
-    strategy: Literal["auto", "moving"] | None = Field(None, description="How to solve it.")
+    flavour: Literal["sweet", "sour"] | None = Field(None, description="A matter of taste.")
     sizes: tuple[int, ...] | None = Field(None, description="Sizes, such as 1,2.")
 
 
@@ -48,10 +48,10 @@ def test_a_new_field_is_a_new_option():
 
     new = typer.Typer()
     new.command()(command)
-    done = CliRunner().invoke(new, ["it", "--strategy", "moving", "--sizes", "3,4", "--quiet"])
+    done = CliRunner().invoke(new, ["it", "--flavour", "sour", "--sizes", "3,4", "--quiet"])
     assert done.exit_code == 0, done.output
     assert got.pop("problem") == "it" and got.pop("quiet") is True
-    assert got.pop("strategy") == "moving" and got.pop("sizes") == (3, 4)
+    assert got.pop("flavour") == "sour" and got.pop("sizes") == (3, 4)
     assert got == dict.fromkeys(Options.model_fields)
     failed = CliRunner().invoke(new, ["it", "--sizes", "3,x"])
     assert isinstance(failed.exception, UsageError)

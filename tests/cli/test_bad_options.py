@@ -23,7 +23,7 @@ BAD = {
     "--seed 99999999999": "seed is 99999999999",
     "--preset papr": "preset is 'papr', but it should be 'fast' or 'paper'",
     "--scheme ruk4": "did you mean 'rk4'",
-    "--preset paper --scheme radau9": "the preset 'paper' does not have",
+    "--preset paper --scheme radau9": "the strategy paper cannot march with",
     "--widths 8,x": "widths is '8,x'",
     "--widths 8,0": "widths is 0",
     "--widths 1000000000": "widths is 1000000000",

@@ -12,6 +12,7 @@ import pytest
 
 from tengbc.cli import main
 from tengbc.cli.terminal import Bar
+from tengbc.journal import NO_STAGE
 from tests.faults.cases import FILE, PAPER
 from tests.faults.processes import options
 
@@ -24,6 +25,7 @@ PINN = ("baseline", "pinn-bfgs", f"{FILE}:square", "--seconds", 100)
 @pytest.fixture
 def run(monkeypatch, capsys):
     """`run(arguments, number, phase)`: the signal comes at the third report of that phase."""
+    monkeypatch.setattr(type(NO_STAGE), "interval", 0.0)  # so that every step is reported
 
     def call(arguments, number, phase):
         shown, reports = Bar.__call__, 0

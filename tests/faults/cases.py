@@ -29,6 +29,7 @@ PAPER = {
     "t_end": 0.012,
 }
 FAST = {"preset": "fast", "features": 16, "dt": 0.002, "t_end": 0.02, "rtol": 1e-2}
+FROZEN = FAST | {"strategy": "frozen-features"}
 
 
 def heat() -> tb.Problem:

@@ -115,7 +115,7 @@ def test_a_run_ends_in_a_named_way_and_goes_on_later(
 class Full:
     """A journal on a disk with room for a few snapshots; a stage of it as well."""
 
-    name, stopping, seconds_before = "march", False, 0.0
+    name, stopping, seconds_before, interval = "march", False, 0.0, 0.0
 
     def __init__(self, room):
         self.room, self.last = room, None

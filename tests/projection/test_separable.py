@@ -165,7 +165,7 @@ def test_damped_normal_equations(shape, damping):
     columns, residual = rng.normal(size=shape), rng.normal(size=shape[1])
     normal = DampedNormalEquations(columns, residual)
     step = normal.factor(damping)(residual)
-    promised = normal.promised(step)
+    promised = normal.predicted_residual(step)
     unit = np.sum(columns**2) / min(shape)
     stacked = np.concatenate([columns.T, np.sqrt(damping * unit) * np.eye(shape[0])])
     wanted = np.concatenate([residual, np.zeros(shape[0])])

@@ -33,7 +33,7 @@ BAD = {
     "out = 3": "out is 3",
     "seed = " + "9" * 5000: "not valid TOML",
     "dt = " + "[" * 3000: "not valid TOML",
-    'preset = "paper"\nscheme = "radau9"': "the preset 'paper' does not have",
+    'preset = "paper"\nscheme = "radau9"': "the strategy paper cannot march with",
     "dt = 1979-05-27": "dt is",
 }
 

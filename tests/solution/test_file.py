@@ -117,7 +117,7 @@ def test_all_that_is_known_comes_back(tmp_path):
     assert loaded.seconds == solution.seconds
     assert loaded.facts == {"preset": "fast", "steps": 3, "widths": [4, 4], "worst": "inf"}
     again = loaded.save(tmp_path / "again.safetensors")
-    assert tb.load(again).problem.explain() == solution.problem.explain()
+    assert tb.load(again).problem.described() == solution.problem.described()
 
 
 def test_refusals_are_the_same(tmp_path, robin):

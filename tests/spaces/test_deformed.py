@@ -17,10 +17,9 @@ from tengbc.networks.potential import (
     to_modes,
 )
 from tengbc.schemes import RK4, RungeKutta
-from tengbc.solver.march import Plan, march
+from tengbc.solver.march import Plan, march, trajectory_of
 from tengbc.solver.steps import StableSteps
 from tengbc.solver.strategies.deformed_waves import _network
-from tengbc.solver.trajectory import trajectory_of
 from tengbc.spaces import State
 from tengbc.spaces.deformed import DeformedSpace
 from tengbc.spaces.deformed_rates import inverse

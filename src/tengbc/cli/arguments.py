@@ -98,7 +98,7 @@ def solution_file(place: Path) -> Path:
 
 
 def numbers(text: str, name: str, kind: type = float) -> list[Any]:
-    """Comma-separated numbers; whether they make sense is for others to judge."""
+    """Comma-separated numbers; their values are checked elsewhere."""
     what, example = ("numbers", "0,0.5,1") if kind is float else ("whole numbers", "40,40,40")
     try:
         return [kind(part) for part in text.split(",")]

@@ -44,7 +44,7 @@ def export(
 ) -> Path:
     """Write a solution as netcdf, zarr, vtk, csv or npz.
 
-    `where` is as for `to_xarray`; VTK has cells of its own, about so many across as it says.
+    `where` is as for `to_xarray`; a whole number is about how many cells VTK has along an axis.
     """
     if form not in FORMATS:
         raise UsageError(f"There is no format {form!r}; choose one of {', '.join(FORMATS)}.")

@@ -23,7 +23,7 @@ Array = np.ndarray
 ACROSS = {1: 400, 2: 80, 3: 20}
 LINE, TRIANGLE, TETRAHEDRON = 3, 5, 10
 KINDS = {2: LINE, 3: TRIANGLE, 4: TETRAHEDRON}
-"""VTK's numbers for cells of so many corners."""
+"""VTK's number for a cell, by its number of corners."""
 
 
 def write_vtk(

@@ -12,8 +12,6 @@ import numpy as np
 import scipy.linalg as sla
 from jaxtyping import Inexact
 
-from tengbc.lstsq.spectrum import scaled, shifted
-
 Array = np.ndarray
 
 
@@ -23,7 +21,8 @@ class RegularisedQR:
     `damping` is relative to the root mean square of the columns' norms. The orthogonal factor stays
     in the form of reflections, which takes half the time of forming it; `explicit=True` forms it,
     which pays from some hundred right-hand sides on. `triangle` is the factor R of A·2⁻ᵏ, k being 0
-    but for entries whose squares might overflow or vanish.
+    but for entries whose squares might overflow or vanish; `condition` is an estimate from its
+    diagonal.
     """
 
     def __init__(self, matrix: Inexact[Array, "m n"], damping: float, explicit: bool = False):
@@ -39,6 +38,8 @@ class RegularisedQR:
         self._reflections, self._tau, _, _ = geqrf(stacked, lwork=64 * columns, overwrite_a=True)
         self.triangle = np.triu(self._reflections[:columns])
         self._adjoint = self._explicit() if explicit else None
+        diagonal = np.abs(np.diag(self.triangle))
+        self.condition = float(diagonal.max() / max(diagonal.min(), 1e-300))
 
     def _explicit(self) -> Inexact[Array, "n m"]:
         name = "ungqr" if np.iscomplexobj(self._reflections) else "orgqr"
@@ -74,8 +75,29 @@ class RegularisedQR:
         adjoint = self._adjoint if self._adjoint is not None else self._explicit()
         return shifted(left @ adjoint, -self._exponent)
 
-    @property
-    def condition(self) -> float:
-        """An estimate of the condition number, from the triangle's diagonal."""
-        diagonal = np.abs(np.diag(self.triangle))
-        return float(diagonal.max() / max(diagonal.min(), 1e-300))
+
+def scaled(array: Inexact[Array, "..."]) -> tuple[Inexact[Array, "..."], int]:
+    """array · 2⁻ᵏ, which costs no digits, and k: 0 unless its squares might overflow or vanish."""
+    with np.errstate(over="ignore", under="ignore"):
+        ordinary = 1e-60 < np.linalg.norm(array) < 1e60
+    if ordinary:  # nothing is copied then
+        return array, 0
+    largest = np.max(np.abs(_real_parts(array)), initial=0.0)
+    exponent = int(np.frexp(largest)[1]) if np.isfinite(largest) else 0
+    return shifted(array, -exponent), exponent
+
+
+def shifted(array: Inexact[Array, "..."], exponent: int) -> Inexact[Array, "..."]:
+    """array · 2ᵏ, infinite where that is too large for floating point."""
+    if exponent == 0:
+        return array
+    with np.errstate(over="ignore", under="ignore"):
+        moved = np.ldexp(_real_parts(array), exponent)
+    return moved.view(array.dtype) if np.iscomplexobj(array) else moved
+
+
+def _real_parts(array: Inexact[Array, "..."]) -> Array:
+    """Real and imaginary parts side by side; a real array as it is."""
+    if not np.iscomplexobj(array):
+        return array
+    return np.ascontiguousarray(array).view(np.finfo(array.dtype).dtype)

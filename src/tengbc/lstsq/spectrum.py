@@ -8,7 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy.linalg as sla
-from jaxtyping import Float, Inexact
+from jaxtyping import Float
+
+from tengbc.lstsq.regularised import scaled, shifted
 
 Array = np.ndarray
 EPS = float(np.finfo(float).eps)
@@ -88,33 +90,6 @@ def spectrum(
     lost = EPS * max(transposed.shape) * singular.max(initial=0.0)
     singular = np.where(singular > lost, singular, 0.0)
     return Spectrum(singular, directions, coefficients, outside, exponent, exponent_right)
-
-
-def scaled(array: Inexact[Array, "..."]) -> tuple[Inexact[Array, "..."], int]:
-    """array · 2⁻ᵏ, which costs no digits, and k: 0 unless its squares might overflow or vanish."""
-    with np.errstate(over="ignore", under="ignore"):
-        ordinary = 1e-60 < np.linalg.norm(array) < 1e60
-    if ordinary:  # nothing is copied then
-        return array, 0
-    largest = np.max(np.abs(_real_parts(array)), initial=0.0)
-    exponent = int(np.frexp(largest)[1]) if np.isfinite(largest) else 0
-    return shifted(array, -exponent), exponent
-
-
-def shifted(array: Inexact[Array, "..."], exponent: int) -> Inexact[Array, "..."]:
-    """array · 2ᵏ, infinite where that is too large for floating point."""
-    if exponent == 0:
-        return array
-    with np.errstate(over="ignore", under="ignore"):
-        moved = np.ldexp(_real_parts(array), exponent)
-    return moved.view(array.dtype) if np.iscomplexobj(array) else moved
-
-
-def _real_parts(array: Inexact[Array, "..."]) -> Array:
-    """Real and imaginary parts side by side; a real array as it is."""
-    if not np.iscomplexobj(array):
-        return array
-    return np.ascontiguousarray(array).view(np.finfo(array.dtype).dtype)
 
 
 def _by_qr_and_svd(transposed: Array, b: Array):

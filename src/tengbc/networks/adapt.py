@@ -1,7 +1,7 @@
 """From length scales to a graded map: where u is steep, coordinates and points lie close together.
 
-One piece of code serves initial values in any dimension, looked at through their derivatives, and a
-solution under way on an interval, looked at through its values.
+The same code serves initial values in any dimension, by their derivatives, and a solution during
+its march on an interval, by its values.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def graded_interior(domain: Domain, axes: GradedAxes, count: int, seed: int) -> 
     """Points of a domain as dense as the coordinates, with weights that carry the measure."""
     lower, upper = (np.asarray(end) for end in domain.bounds)
     lines = np.linspace(lower, upper, LINE)
-    # Steep parts of a line fill it: between equidistant places it would be followed too coarsely.
+    # Places are moved to where the map is steep: equidistant ones would follow it too coarsely.
     for _ in range(3):
         xi = axes.at(lines)
         even = np.linspace(0, 1, LINE)[:, None] * (xi[-1] - xi[0]) + xi[0]

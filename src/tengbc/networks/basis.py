@@ -24,7 +24,9 @@ class Basis(AbstractProductBody):
 
     @property
     def width(self) -> int:
-        return jax.eval_shape(self.functions, jax.ShapeDtypeStruct((self.dim,), jnp.float32)).size
+        with jax.enable_x64(True):
+            point = jax.ShapeDtypeStruct((self.dim,), jnp.float64)
+            return jax.eval_shape(self.functions, point).size
 
     @property
     def signal_count(self) -> int:

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 
 from tengbc.errors import UsageError
 from tengbc.networks.body import AbstractProductBody
-from tengbc.networks.maps import AbstractProductMap, PeriodicEmbedding
+from tengbc.networks.maps import AbstractMap, AbstractProductMap, PeriodicEmbedding
 from tengbc.types import Point
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
@@ -48,7 +48,7 @@ class Dense(eqx.Module):
 class DenseLayers(AbstractProductBody):
     """φ(x) = σ(W_k … σ(W₁ e(x) + b₁) … + b_k), e a coordinate map, or None: x itself."""
 
-    embedding: AbstractProductMap | None
+    embedding: AbstractMap | None
     layers: tuple[Dense, ...]
     activation: str = eqx.field(static=True, default="tanh")
 
@@ -64,17 +64,23 @@ class DenseLayers(AbstractProductBody):
         return self.layers[-1].bias.size
 
     @property
+    def _trained_map(self) -> AbstractProductMap | None:
+        """The map, which must be one that least squares can change."""
+        assert self.embedding is None or isinstance(self.embedding, AbstractProductMap)
+        return self.embedding
+
+    @property
     def signal_count(self) -> int:
-        embedded = 0 if self.embedding is None else self.embedding.signal_count
+        embedded = 0 if self._trained_map is None else self._trained_map.signal_count
         return embedded + sum(layer.bias.size for layer in self.layers)
 
     def trace(self, x: Point, taps: Float[Array, " s"]):
         sigma = activation(self.activation)
         place, a = 0, jnp.asarray(x)
         activations: list[Array] = []
-        if self.embedding is not None:
-            place = self.embedding.signal_count
-            a, activations = self.embedding.trace(x, taps[:place])
+        if self._trained_map is not None:
+            place = self._trained_map.signal_count
+            a, activations = self._trained_map.trace(x, taps[:place])
         for layer in self.layers:
             activations.append(a)
             a = sigma(layer(a) + taps[place : place + layer.bias.size])
@@ -83,11 +89,11 @@ class DenseLayers(AbstractProductBody):
 
     def layout(self) -> tuple[Int[np.ndarray, " p"], Int[np.ndarray, " p"]]:
         signals, activations, place, start = [], [], 0, 1
-        if self.embedding is not None:
-            signal, product = self.embedding.layout()
+        if self._trained_map is not None:
+            signal, product = self._trained_map.layout()
             signals.append(signal)
             activations.append(product)
-            place, start = self.embedding.signal_count, 1 + self.embedding.activation_count
+            place, start = self._trained_map.signal_count, 1 + self._trained_map.activation_count
         for layer in self.layers:
             rows, columns = np.indices(layer.weight.shape)
             signals += [place + rows.ravel(), place + np.arange(layer.bias.size)]

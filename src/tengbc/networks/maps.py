@@ -115,8 +115,7 @@ def periodic_embedding(
 class GradedAxis(eqx.Module):
     """ξ(x) = 1/k · Σⱼ N((x − cⱼ)/δⱼ) along one axis, N the normal distribution function: 0 to 1.
 
-    Where the centres c lie close together, functions that are smooth in ξ are steep in x. Centres
-    and widths δ are parameters like all others.
+    Where the centres c lie close together, functions that are smooth in ξ are steep in x.
     """
 
     centre: Float[Array | np.ndarray, " k"]
@@ -137,14 +136,8 @@ class GradedAxis(eqx.Module):
         bell = np.exp(-0.5 * ((x[:, None] - self.centre) / self.spread) ** 2) / self.spread
         return bell.mean(axis=1) / np.sqrt(2 * np.pi)
 
-    def trace(self, x: Point, tap: Float[Array, " 1"]):
-        """ξ and its derivatives by c and by δ."""
-        scaled = self._scaled(x)
-        bell = jsp.stats.norm.pdf(scaled) / self.spread / self.centre.size
-        return self(x) + tap, [-bell, -bell * scaled]
 
-
-class GradedAxes(AbstractProductMap):
+class GradedAxes(AbstractMap):
     """ξ(x) = (ξ₁(x₁), …, ξ_d(x_d)), each coordinate graded on its own."""
 
     axes: tuple[GradedAxis, ...]
@@ -159,22 +152,3 @@ class GradedAxes(AbstractProductMap):
     def density(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:
         """The volume in ξ per volume in x."""
         return np.prod([axis.slope(x[:, a]) for a, axis in enumerate(self.axes)], axis=0)
-
-    @property
-    def signal_count(self) -> int:
-        """One tap on each coordinate."""
-        return len(self.axes)
-
-    @property
-    def activation_count(self) -> int:
-        """The derivatives of each coordinate by its centres and widths."""
-        return sum(2 * axis.centre.size for axis in self.axes)
-
-    def trace(self, x: Point, taps: Float[Array, " s"]):
-        traced = [axis.trace(x[a : a + 1], taps[a : a + 1]) for a, axis in enumerate(self.axes)]
-        return jnp.concatenate([xi for xi, _ in traced]), [d for _, both in traced for d in both]
-
-    def layout(self) -> tuple[Int[np.ndarray, " p"], Int[np.ndarray, " p"]]:
-        """∂u/∂c = (∂u/∂ξ)·(∂ξ/∂c), and the same for δ; each axis has its own signal."""
-        counts = [2 * axis.centre.size for axis in self.axes]
-        return np.repeat(np.arange(len(counts)), counts), 1 + np.arange(sum(counts))

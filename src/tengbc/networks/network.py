@@ -12,6 +12,7 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Float, Int
 
+from tengbc.defaults import PAPER
 from tengbc.errors import UsageError
 from tengbc.geometry.domain import Domain
 from tengbc.networks.body import AbstractBody, AbstractProductBody
@@ -93,7 +94,7 @@ def mlp(
     domain: Domain,
     components: int = 0,
     *,
-    widths: Sequence[int] = (40,) * 7,
+    widths: Sequence[int] = PAPER.widths,
     activation: str = "tanh",
     embedding_size: int = 20,
     seed: int = 0,
@@ -117,7 +118,7 @@ def mlp(
 def place_ridges(body, domain: Domain, rng: np.random.Generator, steepness: float = 1.5):
     """Let each first-layer ridge wᵀx + b = 0 pass through a random point of the domain.
 
-    The weights are ~ N(0, s²) in units of the domain's radius: features then neither saturate
+    The weights are ~ N(0, s²) in units of the domain's size: features then neither saturate
     nor miss the domain, wherever it lies and however large it is.
     """
     first = body.layers[0]

@@ -14,7 +14,7 @@ from tengbc.geometry.domain import Domain
 from tengbc.geometry.points import Points
 from tengbc.networks.adapt import graded_interior
 from tengbc.networks.layers import Dense, DenseLayers
-from tengbc.networks.maps import AbstractProductMap, GradedAxes, GradedAxis
+from tengbc.networks.maps import AbstractMap, GradedAxes, GradedAxis
 from tengbc.networks.network import Network, with_head
 
 Array = np.ndarray
@@ -48,7 +48,7 @@ class FeatureFamily:
     wave_density: Float[Array, " d"] | None = None
 
     def network(self, domain: Domain, components: int, count: int, seed: int) -> Network:
-        """So many features of this family, head zero."""
+        """A network of `count` features of this family, with a zero head."""
         return waves_of(self.axes, self.waves(domain, count, seed), components)
 
     def interior(self, domain: Domain, count: int, seed: int) -> Points:
@@ -58,7 +58,7 @@ class FeatureFamily:
         return domain.interior(count, seed=seed)
 
     def waves(self, domain: Domain, count: int, seed: int) -> WaveVectors:
-        """The wave vectors and phases of so many features."""
+        """The wave vectors and phases of `count` features."""
         if self.axes is not None:
             assert self.wave_density is not None
             return box_waves(domain, self.axes, self.wave_density, count, seed)
@@ -72,7 +72,7 @@ class FeatureFamily:
         return np.hstack([np.sin(xi @ waves[0].T + waves[1]), np.ones((len(x), 1))])
 
 
-def waves_of(map: AbstractProductMap | None, waves: WaveVectors, components: int) -> Network:
+def waves_of(map: AbstractMap | None, waves: WaveVectors, components: int) -> Network:
     """The network whose features are waves of a map's coordinates, or of x itself."""
     return with_head(DenseLayers(map, (Dense(*waves),), "sin"), components)
 

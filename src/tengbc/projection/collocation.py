@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import jax
 import jax.numpy as jnp
@@ -40,7 +41,7 @@ class Collocation:
     ):
         self.problem, self.interior, self.boundary = problem, interior, tuple(boundary)
         self.parameters = Parameters(network)
-        self.signal_of, self.activation_of = network.layout()
+        self.network = network
         self.components = problem.components or 1
         self.interior_rows = len(interior) * self.components
         self.wanted: tuple[Float[Array, "n k"] | float, ...] = (0.0,) * len(self.boundary)
@@ -121,7 +122,7 @@ class Collocation:
         formed; the few boundary rows go through reverse mode, whatever the condition is.
         """
         result = np.empty((len(active), self.rows))
-        signal_of, activation_of = self.signal_of[active], self.activation_of[active]
+        signal_of, activation_of = (index[active] for index in self._layout)
         m = self.components
         for start in range(0, len(self.interior), CHUNK):
             chunk = self.interior.x[start : start + CHUNK]
@@ -145,6 +146,11 @@ class Collocation:
             result[:, rows] = block * self.scale[rows]
             place = rows.stop
         return result
+
+    @cached_property
+    def _layout(self) -> tuple[Int[Array, " p"], Int[Array, " p"]]:
+        """Of each parameter the indices of its signal and its activation."""
+        return self.network.layout()
 
     # Compiled once; θ, points and time are arguments, so nothing is compiled again later.
 

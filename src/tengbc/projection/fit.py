@@ -49,7 +49,7 @@ class FixedPoint:
     """
 
     LARGEST_NOISE = 1e-3
-    """Round-off that hides more of the solution than this is no excuse."""
+    """Changes above this part of the solution are never taken for round-off."""
 
     def __init__(self, tolerance: float = 1e-13, settled: float = 1e-10):
         self.tolerance, self.settled = tolerance, settled

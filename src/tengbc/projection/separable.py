@@ -30,9 +30,9 @@ SMALLEST_DAMPING = 1e-13
 ROUND_OFF = 1 + 1e-12
 """A residual larger by less has not risen."""
 ATTEMPTS = 12
-"""So often the damping of one step is raised, fourfold each time."""
+"""How often the damping of one step is raised at most, fourfold each time."""
 PROBE = 0.1
-"""Part of a step at whose end the residual's bend is measured."""
+"""The part of a step after which the residual's second derivative along it is measured."""
 MOST_BENT = 0.375
 """A bend that is a larger part of the step says that the step is too long to be trusted."""
 

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float
 
+from tengbc.defaults import PAPER
 from tengbc.errors import NonFiniteError
 from tengbc.lstsq import spectrum
 from tengbc.projection.collocation import Collocation
@@ -34,10 +35,10 @@ class SubsetProjection:
     iteration.
     """
 
-    iterations: int = 5
-    subset: int = 512
-    first_iterations: int = 7
-    first_subset: int = 768
+    iterations: int = PAPER.iterations
+    subset: int = PAPER.subset
+    first_iterations: int = PAPER.first_iterations
+    first_subset: int = PAPER.first_subset
     cutoff: float = 3e-8
     method: str = "gram"
     ladder: tuple[float, ...] = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 16384.0)

@@ -17,7 +17,7 @@ Array = np.ndarray
 FRAMES = 41
 """Times of a picture that moves."""
 NUMBERS = 600_000
-"""About so many numbers are stored, of two bytes each."""
+"""About how many numbers are stored, of two bytes each."""
 MOST_PER_AXIS = 91
 FEW = 5
 """Reference values at fewer times are not shown as pictures."""

@@ -54,7 +54,7 @@ def write_report(
 
 
 def leave_report(directory: Path, solution: Solution, content: dict[str, Any]) -> list[Path]:
-    """Write report.html and its data; what goes wrong is said, for the run itself is done."""
+    """Write report.html and its data; an error is printed, not raised, since the run is done."""
     command = shlex.join(["tengbc", *sys.argv[1:]])
     try:
         path = write_report(

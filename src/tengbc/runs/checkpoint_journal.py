@@ -14,7 +14,7 @@ from tengbc.storage.history_file import HistoryFile
 INTERVAL = 30.0
 """Seconds between two checkpoints."""
 SHARE = 0.01
-"""Of its time a run spends no more than this on checkpoints."""
+"""The largest part of a run's time that checkpoints may take."""
 
 
 class CheckpointJournal:

@@ -18,7 +18,7 @@ from tengbc.options import Options, nearest, options
 
 RUN_KEYS = ("problem", "out", "checkpoint_every")
 LARGEST_FILE = 1_000_000
-"""Bytes; a configuration has some hundred."""
+"""Bytes of the largest configuration that is read; a usual one has some hundred."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def read_config(path: Path) -> dict[str, Any]:
 
 
 def to_toml(chosen: Config) -> str:
-    """The complete file; options that are left to the preset stand in it as comments."""
+    """The complete file; options that are left to the strategy stand in it as comments."""
     path, separator, name = chosen.problem.rpartition(":")
     in_file = path.endswith(".py")
     problem = f"{Path(path).absolute()}{separator}{name}" if in_file else chosen.problem
@@ -91,7 +91,7 @@ def to_toml(chosen: Config) -> str:
         lines.append(f"out = {_value(str(chosen.out))}")
     lines.append(f"checkpoint_every = {_value(chosen.checkpoint_every)}")
     for key, value in chosen.options.model_dump().items():
-        line = f"# {key} is left to the preset" if value is None else f"{key} = {_value(value)}"
+        line = f"# {key} is left to the strategy" if value is None else f"{key} = {_value(value)}"
         lines.append(line)
     return "\n".join(lines) + "\n"
 

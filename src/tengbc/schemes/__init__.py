@@ -25,7 +25,7 @@ SCHEMES: dict[str, AbstractScheme] = {
 
 
 def add_scheme(scheme: AbstractScheme) -> AbstractScheme:
-    """Make a scheme known by its name, on the command line too."""
+    """Make a scheme of your own known to `solve`, by its name."""
     if scheme.name in SCHEMES:
         raise UsageError(f"There is a scheme {scheme.name!r} already; choose another name.")
     SCHEMES[scheme.name] = scheme

@@ -1,7 +1,7 @@
 """Do initial values and boundary conditions agree at t = 0, and does their first time derivative?
 
 Where they do not, the solution has an initial layer: it is not smooth at t = 0 along the boundary,
-and no smooth method follows it there. The layer spreads and fades, but its error must be said.
+and no smooth method follows it there. The layer spreads and fades, but its error has to be said.
 """
 
 from __future__ import annotations

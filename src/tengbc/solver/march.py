@@ -1,24 +1,23 @@
-"""The time loop, and nothing numerical."""
+"""The time loop, what it leaves behind, and nothing numerical."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float
 
 from tengbc.errors import DivergedError, NonFiniteError, OutputError
-from tengbc.history import Record
-from tengbc.journal import NO_STAGE, Stage
+from tengbc.history import History, Record
+from tengbc.journal import NO_STAGE, Snapshot, Stage
 from tengbc.networks import Network
 from tengbc.outcome import Outcome, Result, unwritten
 from tengbc.problem import Problem
 from tengbc.projection import Fit
 from tengbc.schemes.base import AbstractScheme, Key, Step
 from tengbc.solver.steps import Leg, StepController
-from tengbc.solver.trajectory import Trajectory, trajectory_of
 from tengbc.spaces import AbstractSpace, State
 from tengbc.types import Progress
 
@@ -26,11 +25,11 @@ Array = np.ndarray
 LARGEST_MISFIT = 0.5
 """A fit that leaves more than this part of the solution has lost it."""
 LARGEST_GROWTH = 1e6
-"""No well-posed problem of ours grows by more within a run."""
+"""A solution that grows by more than this factor within a run is lost."""
 STALLED_STEPS = 5
-"""After so many steps in a row without one accepted iteration a march is over."""
+"""Steps in a row without one accepted iteration, after which a march is over."""
 AT_REST = 1e-8
-"""A smaller misfit may well be left as it is: the solution no longer changes."""
+"""A smaller misfit is no sign of a stall: the solution may simply no longer change."""
 MOST_PREPARED = 2
 """Prepared step lengths that are kept; steps that grow do not come back to an earlier one."""
 ERROR_INTERVAL = 2.0
@@ -56,6 +55,85 @@ class Plan:
     network: Callable[[Float[Array, " p"]], Network]
     facts: dict[str, object]
     failure: Result | None = None
+
+
+@dataclass
+class Trajectory:
+    """The last state, the states that were kept, a record per leg, and how it ended.
+
+    `usual_size` is the size of the solution at the start, by which growth is judged; `still` counts
+    the last steps that left the parameters as they were. States may differ in length, where
+    features are added during a march.
+    """
+
+    result: Result
+    state: State
+    t: float = 0.0
+    times: list[float] = field(default_factory=list)
+    thetas: list[Float[Array, " p"]] = field(default_factory=list)
+    history: History = field(default_factory=History)
+    usual_size: float = 0.0
+    still: int = 0
+    steps: int = 0
+
+    @classmethod
+    def begun(cls, state: State, usual_size: float = 0.0, expected: int = 1) -> Trajectory:
+        """A march at its start."""
+        empty = History(expected=expected)
+        return cls(Result(Outcome.DONE), state, 0.0, [0.0], [state.theta], empty, usual_size)
+
+    def keep(self) -> None:
+        """Keep the last state, unless it is kept already."""
+        if self.times[-1] != self.t:
+            self.times.append(self.t)
+            self.thetas.append(self.state.theta)
+
+    def snapshot(
+        self, space: AbstractSpace, facts: dict | None = None, finished: bool = False
+    ) -> Snapshot:
+        """θ and the scheme's history, the kept states, the records, what the space remembers."""
+        arrays = {
+            "theta": self.state.theta,
+            **{f"past.{k}": array for k, array in enumerate(self.state.history)},
+            "times": np.array(self.times),
+            "thetas": np.concatenate(self.thetas),
+            "lengths": np.array([len(theta) for theta in self.thetas]),
+            "history": self.history.table,
+            **{f"space.{name}": array for name, array in space.memory().items()},
+        }
+        known = {
+            "t": self.t,
+            "measured": list(self.history.names),
+            "usual_size": self.usual_size,
+            "still": self.still,
+            "steps": self.steps,
+            **(facts or {}),
+        }
+        return Snapshot(arrays, known, finished)
+
+
+def trajectory_of(
+    snapshot: Snapshot, space: AbstractSpace | None = None, expected: int = 1
+) -> Trajectory:
+    """The march that a snapshot holds, with room for `expected` records; restores the space too."""
+    arrays, facts = snapshot.arrays, snapshot.facts
+    past = []
+    while (name := f"past.{len(past)}") in arrays:
+        past.append(arrays[name])
+    if space is not None:
+        space.remember({n[6:]: array for n, array in arrays.items() if n.startswith("space.")})
+    ends = np.cumsum(arrays["lengths"])[:-1]
+    return Trajectory(
+        Result(Outcome.DONE),
+        State(arrays["theta"], tuple(past)),
+        facts["t"],
+        arrays["times"].tolist(),
+        np.split(arrays["thetas"], ends),
+        History.of_table(facts["measured"], arrays["history"], expected),
+        facts["usual_size"],
+        facts["still"],
+        facts["steps"],
+    )
 
 
 def march(
@@ -106,8 +184,8 @@ class _March:
             if leg is None:
                 return self._ended(trajectory, Result(Outcome.DONE))
             last = leg.end >= self.plan.steps.end
-            asked = any([call(trajectory.history[-1], trajectory.state) for call in self.callbacks])
             stopping = self._look(trajectory)
+            asked = any([call(trajectory.history[-1], trajectory.state) for call in self.callbacks])
             if trajectory.still >= STALLED_STEPS:
                 return self._ended(trajectory, Result(Outcome.STALLED, _stall_text(leg.end)))
             if (asked or stopping) and not last:
@@ -221,11 +299,11 @@ def _lost(size: float, fits: Sequence[Fit], usual_size: float, t: float) -> str 
     return None
 
 
-class Watch:
+class ProgressWatch:
     """Tells progress, and where an exact solution is known the error, seldom and on few points.
 
-    The second look tells how long the rest will take, and whether the error will be looked at: if
-    so, what that needs is compiled there, and never later.
+    The second look estimates how long the march will take, and only in a long one is the error
+    measured. What that needs is compiled at the second look, never later.
     """
 
     def __init__(self, problem: Problem, plan: Plan, progress: Progress):

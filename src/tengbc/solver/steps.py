@@ -20,11 +20,11 @@ from tengbc.errors import UsageError
 MOST_STEPS = 1e8
 """More than anyone has the patience for: a slip in dt or t_end."""
 DIVISION = 4
-"""Into so many a step is divided that is too long: steps are cheap, a new length is not."""
+"""A step that is too long is divided into this many: steps are cheap, a new length is not."""
 SHORTEST = 2.0**-20
 """First steps are no shorter than this part of the others."""
 MANY_STEPS = 50
-"""For more steps than these of one length it pays to prepare more."""
+"""If more steps than this have one length, it pays to prepare a matrix for that length."""
 LEG = 10
 """Steps of one length between two looks at the longest stable one."""
 
@@ -72,7 +72,7 @@ class StepController(Protocol):
 
 @dataclass(frozen=True)
 class StepGrading:
-    """The part of Δt that a step may be, at first and later, for a fast beginning.
+    """The largest part of Δt that a step from t may have, for solutions that are fast at first.
 
     It is linear between `times`, constant before and after them, and must not fall.
     """
@@ -82,7 +82,7 @@ class StepGrading:
 
     @staticmethod
     def growing(pace: float, calm: float) -> StepGrading | None:
-        """(t + pace)/calm: u changes in a time `pace` at first, and Δt is made for `calm`."""
+        """(t + pace)/calm, where u changes in a time `pace` at first and Δt suits a time `calm`."""
         return StepGrading((0.0, calm - pace), (pace / calm, 1.0)) if pace < calm else None
 
     def part(self, t: float) -> float:
@@ -133,7 +133,7 @@ class TimeGrid:
         return TimeGrid(self.end, 2 * self.whole, places, parts)
 
     def repeated(self, often: int) -> frozenset[float]:
-        """The lengths that more than so many steps have."""
+        """The lengths that more than `often` steps have."""
         counts = Counter(self.dt * part for part in self.parts)
         counts[self.dt] += self.whole - self._replaced
         return frozenset(length for length, count in counts.items() if count > often)

@@ -23,10 +23,9 @@ from tengbc.outcome import Outcome, Result
 from tengbc.problem import Problem
 from tengbc.solution import Solution
 from tengbc.solver.compatibility import initial_mismatch
-from tengbc.solver.march import Callback, Watch, march
+from tengbc.solver.march import Callback, ProgressWatch, march, trajectory_of
 from tengbc.solver.sampling import boundary_points
 from tengbc.solver.strategies.base import AbstractStrategy, Blame, Solved, Start
-from tengbc.solver.trajectory import trajectory_of
 from tengbc.timing import Stopwatch
 from tengbc.types import Progress
 
@@ -74,7 +73,7 @@ class Runner:
     def __call__(self, resolution, name: str, purpose: str = "") -> Solved:
         """The solution of a resolution, recalled if an earlier session has finished its stage.
 
-        Only answers, which have no `purpose`, call anyone back.
+        Callbacks are called for answers only, which have no `purpose`.
         """
         stage, watch = self.journal.stage(name), Stopwatch()
         before = stage.recall()
@@ -95,7 +94,7 @@ class Runner:
                 self.options.seed,
                 () if purpose else self.callbacks,
                 stage,
-                Watch(self.problem, plan, progress),
+                ProgressWatch(self.problem, plan, progress),
             )
             marching, compiling_more = watch.lap()
             facts = {**self._facts(), **plan.facts, "march": name}
@@ -176,7 +175,7 @@ def _refined(strategy: AbstractStrategy, run: Runner, tolerance: float) -> Solut
             errors = strategy.estimate(answer, companion, distance)
             solution = replace(answer.solution, error_estimate=errors)
             worst = _worst(errors, solution, layer)
-            # Answers without a digit say nothing about the next, unless nothing is left of u.
+            # An answer without one right digit does not predict the next, unless u has faded.
             stalled = worst > policy.gain * least and (least < 1 or _faded(solution, policy.faded))
             if best is None or worst < least:  # a finer resolution need not be a better one
                 best, least = solution, worst
@@ -245,8 +244,8 @@ def _worst(errors: Float[Array, " k"], solution: Solution, layer: float) -> floa
 def difference(answer: Solution, companion: Solution, points: Points) -> Float[Array, " k"]:
     """Relative L² distance of two solutions at the answer's times, at points of neither.
 
-    A companion that also knows times in between tells what the answer misses there, interpolating;
-    that counts for the stored times on both sides.
+    Where the companion has stored times between those of the answer, the answer is interpolated
+    there, and the distance counts for the stored times on both sides.
     """
     times = companion.times if len(companion.times) >= len(answer.times) else answer.times
     shape = (len(times), len(points), -1)
@@ -276,7 +275,7 @@ def _layer_text(start: Start, layer: float, answer: Solution) -> str:
 
 
 def _faded(answer: Solution, part: float) -> tuple[float, float] | None:
-    """When the solution has fallen below that part of what it was, and to what; None if never."""
+    """(time, ratio) where |u| first falls below `part` of its largest so far; None if never."""
     points = answer.problem.domain.interior(256).x
     sizes = np.abs(answer.at_times(points, answer.times)).reshape(len(answer.times), -1).max(axis=1)
     before = np.maximum.accumulate(sizes)

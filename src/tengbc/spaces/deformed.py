@@ -28,9 +28,9 @@ Array = np.ndarray
 SIZES = (32, 48, 64, 96, 128, 160, 192, 224, 256, 320, 384, 512)
 """Points per axis to choose from: few, because each is compiled, and good for the transform."""
 RESPONSE = 80.0
-"""How much faster than the solution changes the deformation follows it."""
+"""The rate at which the deformation follows the solution, per rate at which the latter changes."""
 EARLIEST = 0.25
-"""Errors add up: early on the tail may be smaller only, by (t/T)², at least by this squared."""
+"""Errors add up, so less of a tail is allowed early on: the part (t/T)², but at least EARLIEST²."""
 LIMIT = 2.3
 """|λ|Δt that RK4 bears, with some room (2.78 on the real axis, 2.83 on the imaginary)."""
 SHORTEST_STEP = 1e-9
@@ -160,7 +160,7 @@ class DeformedSpace(AbstractSpace):
     # What moves during a march.
 
     def adapt(self, theta: Float[Array, " p"], t: float) -> Float[Array, " p"]:
-        """More waves if the shortest hold too much, and more than `least` asks for."""
+        """Add waves if the shortest hold too much, or if `least` asks for more."""
         self.scale = max(self.scale, self._health(theta)[2])
         allowed = self.tail_limit * max(t / self.natural_end, EARLIEST) ** 2
         least = self.least(t)

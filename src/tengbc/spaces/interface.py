@@ -75,11 +75,11 @@ class AbstractSpace(abc.ABC):
         return theta
 
     def memory(self) -> Arrays:
-        """What the space has to be told to be as it is now."""
+        """Arrays from which `remember` restores the space as it is now."""
         return {}
 
     def remember(self, memory: Arrays) -> None:  # noqa: B027 (what has no memory restores none)
-        """Restore the state in which `memory` was asked for."""
+        """Restore the space from what `memory` gave."""
 
     def longest_step(self, theta: Float[Array, " p"], t: float) -> float:
         """The longest step that an explicit scheme is stable with, as far as is known."""

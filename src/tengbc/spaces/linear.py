@@ -34,7 +34,8 @@ BOUNDARY_WEIGHT = 10.0
 """Boundary rows count this much more than their measure says. With 1 some marches are unstable: on
 an L-shaped domain a mode near the corners was amplified by −4 in each step."""
 MOST_FACTORISATIONS = 8
-"""Those of two step lengths; steps that grow do not come back to an earlier one."""
+"""How many are kept: those of two step lengths, since steps that grow do not return to an earlier
+length."""
 
 
 class Placement(Protocol):
@@ -74,17 +75,13 @@ class LinearSpace(AbstractLinearisedSpace):
         self.collocation = Collocation(problem, network, interior, boundary)
         self.damping, self.many_solves, self.placement = damping, many_solves, placement
         self.body = self.collocation.parameters.start[: self._head.start].copy()
+        self.unknowns = len(self.collocation.parameters) - self._head.start
         self.operators = LinearisedOperators(self.collocation)
         self.linearise(0.0, np.zeros(self.unknowns))
 
     @property
     def _head(self) -> slice:
         return self.collocation.parameters.head
-
-    @property
-    def unknowns(self) -> int:
-        """The number of head weights c."""
-        return len(self.collocation.parameters) - self._head.start
 
     @property
     def linear(self) -> bool:
@@ -170,9 +167,10 @@ class LinearSpace(AbstractLinearisedSpace):
         outside = np.stack([self.boundary_remainder(c, t) for c, t in both])
         if self.operators.derivatives is None:
             return np.stack([self.rate_remainder(c, t) for c, t in both]), outside
-        rates = self.operators.derivatives.rates(heads, times)
-        for found, t in zip(rates, times, strict=True):
-            check_finite("The equation's right-hand side", found, self.collocation.interior.x, t)
+        rates, x = self.operators.derivatives.rates(heads, times), self.collocation.interior.x
+        if not np.isfinite(rates).all():
+            for found, t in zip(rates, times, strict=True):
+                check_finite("The equation's right-hand side", found, x, t)
         return rates.reshape(len(heads), -1) - heads @ self.rate_matrix.T, outside
 
     def rate_remainder(self, c: Float[Array, " n"], t: float) -> Float[Array, " i"]:

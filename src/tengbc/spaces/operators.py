@@ -206,6 +206,7 @@ class FeatureDerivatives:
 
     def __init__(self, problem: Problem, parameters: Parameters, x: Float[Array, "n d"]):
         self.problem, self.parameters = problem, parameters
+        self.components = problem.components or 1
         self._compile()
         self.place(parameters.start, x)
         # Multistep schemes ask for several states while they start and for one later on: that
@@ -236,7 +237,7 @@ class FeatureDerivatives:
 
     def values(self) -> Float[Array, "n m c"]:
         """∂u/∂head at the points: Φ, once for each component."""
-        m, features = self.problem.components or 1, self._parts[0]
+        m, features = self.components, self._parts[0]
         each = np.einsum("ij,nk->nijk", np.eye(m), features).reshape(len(features), m, -1)
         return np.concatenate([each, np.broadcast_to(np.eye(m), (len(features), m, m))], axis=2)
 
@@ -248,7 +249,7 @@ class FeatureDerivatives:
 
     def matrix(self, head: Float[Array, " c"], t: float) -> Float[Array, "n m c"]:
         """∂L(u)/∂head at the points."""
-        m = self.problem.components or 1
+        m = self.components
         fields = [field[0] for field in self._fields(head[None])]
         with jax.enable_x64(True):
             found = [np.asarray(part) for part in self._derivatives(*fields, self.x, t)]
@@ -267,7 +268,7 @@ class FeatureDerivatives:
 
     def _fields(self, heads: Float[Array, "s c"]) -> list[Array]:
         """u, ∇u and D²u of several heads, (s, n, …)."""
-        m, width = self.problem.components or 1, self._parts[0].shape[1]
+        m, width = self.components, self._parts[0].shape[1]
         weight = heads[:, : m * width].reshape(len(heads), m, width)
         bias = heads[:, m * width :]
         result = []

@@ -72,7 +72,8 @@ def unpack(path: Path, form: str) -> tuple[dict[str, Any], dict[str, np.ndarray]
 def plain(value: Any, digits: int | None = None) -> Any:
     """A value in terms of strict JSON: what JSON has no word for becomes text.
 
-    With `digits`, numbers keep so many and NaN and infinity become None; else these are text too.
+    With `digits`, numbers are rounded to that many digits, and NaN and infinity become None;
+    without it, NaN and infinity become text.
     """
     if isinstance(value, np.generic):
         value = value.item()

@@ -67,7 +67,7 @@ def encode(value: Any) -> Any:
 
 
 def decode(value: Any, wanted: type[Wanted], most_entries: int = 0) -> Wanted:
-    """The domain or body that was encoded; arrays are zeros, of so many entries altogether."""
+    """The domain or body that was encoded; its arrays are zeros, `most_entries` of them in all."""
     left = most_entries
 
     def array(shape: tuple[int, ...]) -> np.ndarray:

@@ -14,7 +14,7 @@ from tengbc.conditions import AbstractCondition
 from tengbc.equations import AbstractEquation
 from tengbc.errors import UsageError
 from tengbc.geometry.domain import Domain
-from tengbc.problem import Problem
+from tengbc.problem import Problem, explained
 from tengbc.storage.checksummed import plain
 from tengbc.storage.codec import decode, encode
 from tengbc.types import Field, Point, Time, Value
@@ -63,7 +63,7 @@ class StoredProblem(Problem):
         formulas = content["conditions"].items()
         self.conditions = MappingProxyType({name: StoredCondition(text) for name, text in formulas})
         self.exact_function = self.reference = None
-        self._explanation = content["explanation"]
+        self._described = [(label, text) for label, text in content["described"]]
 
     def initial_function(self, x: Point) -> Value:
         """Not in the file."""
@@ -78,15 +78,12 @@ class StoredProblem(Problem):
         _missing("an exact solution")
 
     def described(self) -> list[tuple[str, str]]:
-        """The problem as it was described when it was saved: the file has only the text."""
-        return [
-            (label.rstrip(), text.lstrip())
-            for label, _, text in (line.partition("  ") for line in self.explain().splitlines())
-        ]
+        """The problem as it was described when it was saved."""
+        return self._described
 
     def explain(self) -> str:
-        """The problem as it was explained when it was saved."""
-        return self._explanation
+        """The same as text: how it would be solved is not known without its functions."""
+        return explained(self.described())
 
 
 def describe_problem(problem: Problem) -> dict[str, Any]:
@@ -100,7 +97,7 @@ def describe_problem(problem: Problem) -> dict[str, Any]:
         "rtol": plain(problem.rtol),
         "equation": problem.equation.formula,
         "conditions": {name: law.formula for name, law in problem.conditions.items()},
-        "explanation": problem.explain(),
+        "described": [list(item) for item in problem.described()],
         "initial": [] if stored else plain(problem.initial(points)),
     }
 

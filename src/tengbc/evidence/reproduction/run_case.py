@@ -66,7 +66,7 @@ def _solve(case: Case, problem: Problem, report: Progress) -> SolutionLike:
         times = Truth(problem).times(problem.t_end)
         return run_baseline(case.solver, problem, times=times, report=report, **case.choices)
     if case.choices:
-        # A cell of the table: its error is measured against the truth, so no witness is called.
+        # A cell of the table: its error is measured against the truth, so there is no companion.
         given = options(preset="fast", rtol=CELL_TOLERANCE, t_end=problem.t_end, **case.choices)
         return solve_once(problem, given, report)
     return solve(problem, preset="fast", throw=False, report=report)

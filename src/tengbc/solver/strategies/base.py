@@ -19,8 +19,7 @@ from tengbc.networks import Parameters
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.solution import Solution
-from tengbc.solver.march import Plan
-from tengbc.solver.trajectory import Trajectory
+from tengbc.solver.march import Plan, Trajectory
 from tengbc.types import Progress
 
 Array = np.ndarray
@@ -35,21 +34,21 @@ class RefinementPolicy:
     attempts: int = 5
     """How many resolutions are tried before the tolerance is given up."""
     lost_attempts: int = 3
-    """A problem whose answer diverges so many times in a row is given up."""
+    """How many answers may diverge in a row before the problem is given up."""
     gain: float = 0.4
     """A refinement that leaves more of the error than this is the last."""
     share: float = 0.25
     """The part of the tolerance that a step is chosen for."""
     steepest: int = 5
-    """The order in Δt that is counted on where a scheme's own is higher: moving boundary data and
-    the interpolation between steps leave not much more."""
+    """The highest order in Δt that is counted on: boundary data that move in time and interpolation
+    between steps let a scheme of higher order gain little more."""
     spill: float = 1e-3
-    """An error in space of this part of the error in time may be a shadow of it: no two sets of
-    features feel an error in time quite alike."""
+    """An error in space below this part of the error in time is not blamed on space: the same error
+    in time differs by about that much from one set of features to another."""
     most_steps: int = 20_000
-    """Steps are not made shorter than for so many in all, unless the user asks for it."""
+    """The largest number of steps, unless the user gives a dt."""
     faded: float = 1e-10
-    """What is left of a solution that has fallen to this part of its initial size is round-off."""
+    """A solution that has fallen to this part of its largest size counts as round-off."""
     initial_layer: float = 0.05
     """The part of the time that an initial layer of incompatible data is given to spread."""
     unseen_points: int = 1024
@@ -113,7 +112,8 @@ class AbstractStrategy(abc.ABC):
 
     def check(self, problem: Problem, options: Options) -> None:
         """Refuse, in a sentence, options that it cannot honour."""
-        given = {name for name in options.model_fields_set if getattr(options, name) is not None}
+        fields = Options.model_fields.items()
+        given = {name for name, field in fields if getattr(options, name) != field.default}
         refused = sorted(given - COMMON - self.honours)
         if refused:
             known = ", ".join(sorted(self.honours)) or "none"
@@ -132,10 +132,13 @@ class AbstractStrategy(abc.ABC):
 
     @abc.abstractmethod
     def companion(self, resolution: Any) -> Any | None:
-        """The resolution whose solution tells the error; None: that of the resolution before."""
+        """The resolution that an answer is compared with; None: the resolution before it."""
 
     def half_steps(self, resolution: Any) -> Any | None:
-        """The same with every step halved, which tells time from space; None: refined together."""
+        """The same with every step halved, to tell errors in time from errors in space.
+
+        None: the strategy refines both together.
+        """
         return None
 
     @abc.abstractmethod
@@ -180,7 +183,7 @@ class AbstractStrategy(abc.ABC):
 
     @abc.abstractmethod
     def cost(self, problem: Problem, options: Options, t_end: float, speed: float) -> Cost:
-        """Seconds at so many floating-point operations a second, and bytes at the peak."""
+        """Seconds, at `speed` floating-point operations a second, and bytes at the peak."""
 
 
 Distance = Callable[[Solution, Solution], Float[Array, " k"]]

@@ -11,11 +11,12 @@ import math
 from dataclasses import dataclass
 from typing import final
 
+import jax
 import numpy as np
 from jaxtyping import Float
 
 from tengbc.costs import BASE, Cost
-from tengbc.equations.local import needed_derivatives
+from tengbc.equations.local import local_rate, needed_derivatives
 from tengbc.errors import UsageError
 from tengbc.fourier import box_lattice
 from tengbc.geometry.points import Points
@@ -27,7 +28,7 @@ from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.schemes import RK4, RungeKutta
 from tengbc.solution.measure import TIMES
-from tengbc.solver.march import Plan
+from tengbc.solver.march import Plan, Trajectory
 from tengbc.solver.steps import StableSteps
 from tengbc.solver.strategies.base import (
     AbstractStrategy,
@@ -38,9 +39,9 @@ from tengbc.solver.strategies.base import (
     Solved,
     Start,
 )
-from tengbc.solver.trajectory import Trajectory
+from tengbc.solver.strategies.features import COMPILING
 from tengbc.spaces import State
-from tengbc.spaces.deformed import SIZES, DeformedSpace, rates_on
+from tengbc.spaces.deformed import LIMIT, SIZES, DeformedSpace, rates_on
 from tengbc.spaces.deformed_rates import MonitorOptions
 from tengbc.structure import structure
 from tengbc.types import Progress
@@ -49,19 +50,30 @@ Array = np.ndarray
 TAIL = 1.0
 """The tail of the spectrum that is allowed at the end, per unit of the tolerance."""
 COARSER = 16.0
-"""The same of a resolution per unit of the next one's."""
+"""The tail that a resolution is allowed, per unit of what the next one is allowed."""
 STEPS = 200
 """The fewest steps of a run."""
+POINTS_PER_DIGIT = 36
+"""Points per axis that a front has called for, per digit of the tolerance (docs/burgers.md)."""
+COMPRESSION = 25.0
+"""How much closer than elsewhere points come to lie at a front, for an estimate of the cost."""
+FRONT_TIME = 0.6
+"""The part of the time that there is a front, for the same estimate."""
+TWO_MARCHES = 1.3
+"""The answer and the coarser one before it, per march of the answer."""
+TRANSFORMS, TRANSFORM_COST = 25, 8.0
+"""Fourier transforms of a rate, and the seconds of an operation in them per one in a product."""
 LEAST_GAIN = 1 / 256
-"""No answer is believed to be better than the one before by more: twice the waves, Δt⁴ at Δt/4."""
+"""The smallest error of an answer, per unit of that of the resolution before, that is believed:
+what order four gains with a quarter of the step."""
 
 
 @dataclass(frozen=True)
 class WaveResolution:
     """How finely: what the shortest waves may hold, and the largest step.
 
-    `surpassed` says from which time on the resolution before had how many points per axis: this one
-    has more.
+    `surpassed` lists (time, points per axis) of the resolution before; from each of these times on,
+    this one has more points.
     """
 
     tail: float
@@ -160,7 +172,34 @@ class DeformedWavesStrategy(AbstractStrategy):
         return found * np.clip(ratio, LEAST_GAIN, 1.0)
 
     def cost(self, problem: Problem, options: Options, t_end: float, speed: float) -> Cost:
-        return Cost(60.0, BASE, "rtol")
+        """Transforms of four stages a step; steps are limited by diffusion across dense cells."""
+        digits = -math.log10(self.tolerance(problem, options) or 1.0)
+        dim, lengths = problem.domain.dim, np.subtract(*problem.domain.bounds[::-1])
+        points = min(POINTS_PER_DIGIT * digits, SIZES[-1])
+        wave = 2 * np.pi / float(np.min(lengths)) * points / 3 * COMPRESSION
+        rate = _diffusivity(problem) * dim * wave**2 / LIMIT
+        steps = max(STEPS, t_end / (options.dt or t_end), FRONT_TIME * t_end * rate)
+        fields = (problem.components or 1) * points**dim
+        operations = steps * 4 * TRANSFORMS * 5 * fields * math.log2(points**dim)
+        memory = BASE + 8.0 * 100 * fields + 16.0 * TIMES * fields
+        seconds = COMPILING + TWO_MARCHES * TRANSFORM_COST * operations / speed
+        return Cost(seconds, memory, "rtol")
+
+
+def _diffusivity(problem: Problem) -> float:
+    """|∂L/∂(∇²u)|, at its largest for the initial values at a few points."""
+    rate, shape, dim = local_rate(problem.equation), problem.shape, problem.domain.dim
+    flat, round_ = np.zeros((*shape, dim)), np.ones((*shape, 1, 1)) * np.eye(dim) / dim
+    with jax.enable_x64(True):
+        felt = [
+            jax.jvp(
+                lambda hessian, x=x: rate(problem.initial_function(x), flat, hessian, x, 0.0),
+                (0 * round_,),
+                (round_,),
+            )[1]
+            for x in problem.domain.interior(4).x
+        ]
+    return float(np.max(np.abs(felt)))
 
 
 def _points(length: int, dim: int, components: int) -> int:

@@ -20,11 +20,10 @@ from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.schemes import SCHEMES, AbstractScheme
 from tengbc.solution.measure import TIMES
-from tengbc.solver.march import Plan
+from tengbc.solver.march import Plan, Trajectory
 from tengbc.solver.sampling import initial_values
 from tengbc.solver.steps import GridSteps, StepGrading, TimeGrid, time_grid
 from tengbc.solver.strategies.base import AbstractStrategy, Blame, Solved, Start
-from tengbc.solver.trajectory import Trajectory
 from tengbc.spaces import LinearSpace, State
 from tengbc.types import Progress
 
@@ -34,7 +33,7 @@ GROWTH = 1.5
 COMPATIBLE = 1e-7
 """Initial and boundary data that differ by less are fitted together."""
 ALL_STATES, MOST_STATES = 1000, 4000
-"""Steps whose parameters are all kept; of a longer march every k-th is, so many at most."""
+"""A march of up to ALL_STATES steps keeps every state, a longer one at most MOST_STATES of them."""
 MOST_NUMBERS = 4_000_000
 """Numbers in the states that are kept of a longer march, 32 MB."""
 COMPILING = 4.0
@@ -47,8 +46,8 @@ RANDOM = FeatureFamily()
 class FeatureResolution:
     """How finely: how many features of which family, the time step, and the random seed.
 
-    `grading` makes the first steps shorter than `dt`; with `half` every step is halved, which is
-    how a solution of the same steps is checked.
+    `grading` makes the first steps shorter than `dt`; `half` halves every step, for a solution that
+    checks an answer.
     """
 
     features: int
@@ -222,7 +221,7 @@ class AbstractFeatureStrategy(AbstractStrategy):
 
 
 def smooth_features(problem: Problem, digits: float) -> int:
-    """What smooth problems need for so many digits, within bounds."""
+    """Features that a smooth problem needs for a number of digits, within bounds."""
     dim = problem.domain.dim
     most = round(FEATURES.most_features / FEATURES.companion_features)
     return int(np.clip(FEATURES.features(digits, dim), 24 * dim, most))

@@ -35,7 +35,7 @@ EXPLICIT_DAMPING = 1e-9
 245 features and Δt = 5·10⁻⁴ Euler's largest amplification factor is 79 with 10⁻¹³, 1.5 with 10⁻¹¹
 and 0.998, the true one, with 10⁻⁹; the fit of the initial values falls from 4·10⁻⁹ to 4·10⁻⁸."""
 CALM_STEPS = 4
-"""A solution that changes little in so many steps Δt is followed well by them."""
+"""A step Δt suits a solution that takes at least this many steps to change by its own size."""
 PACE_POINTS = 1024
 """Points at which the pace of the initial values is measured."""
 STRETCHES = (1.0, 1.8)
@@ -43,12 +43,13 @@ STRETCHES = (1.0, 1.8)
 FIT_GROWTH = 1.4
 FIT_DAMPING = 1e-13
 HOPELESS = 0.03
-"""Where so many features as ENOUGH_TO_TELL leave more than this, more of the family will not do."""
+"""If ENOUGH_TO_TELL features leave a larger error than this, no more of the family are tried."""
 ENOUGH_TO_TELL = 450
 CLEARLY = 0.1
-"""Graded waves have to be that much better: random ones march well on any domain."""
+"""Graded waves are taken only if they leave less than this part of the error of random ones, which
+march well on any domain."""
 GRADABLE = 3
-"""In more dimensions a lattice of waves has too few along each axis to be of use."""
+"""The most dimensions for graded waves: in more, a lattice has too few waves along each axis."""
 PER_FEATURE = 2.0
 """Points of a fit per feature."""
 
@@ -70,7 +71,7 @@ class FrozenFeatures(AbstractFeatureStrategy):
     def first(
         self, problem: Problem, options: Options, t_end: float, tolerance: float
     ) -> FeatureResolution:
-        """What smooth problems need for so many digits, more if u₀ needs more."""
+        """The features that a smooth problem needs for its digits, more if u₀ needs more."""
         digits = -math.log10(tolerance)
         features, family = smooth_features(problem, digits), RANDOM
         if options.features:
@@ -172,7 +173,7 @@ def _grown(
 
 
 def _fit_error(problem: Problem, family: FeatureFamily, count: int, seed: int) -> float:
-    """Relative error of the best fit of u₀ with that many features."""
+    """Relative error of the best fit of u₀ with `count` features."""
     domain, number = problem.domain, round(PER_FEATURE * count)
     waves = family.waves(domain, count, seed)
     points, unseen = (family.interior(domain, number, seed + k) for k in (0, 1))

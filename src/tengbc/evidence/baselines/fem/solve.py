@@ -143,7 +143,7 @@ class Spending:
         self._refuse(self._spent, phase)
 
     def check(self, done: int, steps: int) -> None:
-        """Raise if the march, having `done` so many of its `steps`, will not fit."""
+        """Raise if the march, of whose `steps` some are `done`, will not fit into its budget."""
         if done < min(TRIAL_STEPS, steps):
             return
         march = self._watch.computing

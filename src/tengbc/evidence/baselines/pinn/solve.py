@@ -25,7 +25,7 @@ from tengbc.types import Progress
 Array = np.ndarray
 OPTIMISERS = {"bfgs": Bfgs, "engd": Engd}
 BOUNDARY_WEIGHT = 100.0
-"""Squares of initial and boundary rows count so much more than those of the equation."""
+"""The weight of squared initial and boundary rows, per weight of those of the equation."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -82,7 +82,7 @@ def solve_spectral(
 
     - `problem`, and `t_end` unless the problem has a natural one.
     - `resolution`: points along every axis, or along each; two thirds of their waves are kept.
-    - `most`: if given, the resolution is doubled, up to so many points per axis, when the shortest
+    - `most`: if given, the resolution is doubled, up to `most` points per axis, when the shortest
       waves hold more than `fill` of the solution.
     - `dt`: the largest time step. Diffusion and transport with constant coefficients are exact;
       Δt must resolve everything else.

@@ -1,7 +1,7 @@
 """Finite elements: for a part of the time and for all of it, the best mesh and steps in it.
 
-What a run will cost and how accurate it will be is told by a pilot on coarse meshes, a user's
-experience, which does not count. It splits the error into its parts,
+What a run will cost and how accurate it will be is found by pilot runs on coarse meshes, which are
+not timed: they stand for a user's experience. They split the error into its parts,
 
     error ≈ A·resolution⁻ᵖ + B·steps⁻ᵠ,
 
@@ -32,13 +32,13 @@ LADDER = (4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 25
 PILOT = (12, 24)
 """Resolutions of the pilot."""
 PILOT_STEPS = 12
-"""So few that the time error shows: with many, what remains is the first moments' adjustment of the
-initial values to the mesh, which is part of the space error."""
+"""Few, so that the error in time shows: with many, what remains is how the initial values adjust to
+the mesh in the first moments, which is part of the error in space."""
 FEWEST_STEPS = 4
 ATTEMPTS = 4
-"""To make a run fit into its seconds."""
+"""How often a run is tried, each time smaller, until it fits into its seconds."""
 SMALLEST = 1e-15
-"""Errors below rounding are not believed."""
+"""Errors below rounding count as this."""
 SAFETY = 0.9
 """The share of the time that a run is planned to take: clocks are not that steady."""
 SOLVE_GROWTH, PREPARATION_GROWTH = 2.2, 2.4
@@ -122,7 +122,7 @@ def pilot(contest: Contest) -> CostModel:
     schemes = ("ars222", "ark4") if nonlinear else ("crank-nicolson", "tr-bdf2", "ark4")
 
     def steady(resolution: int, scheme: str, steps: int) -> FemRun:
-        """A run with so many steps, or two, four, eight times as many if it blows up."""
+        """A run with `steps` steps, or two, four, eight times as many if it blows up."""
         for factor in (1, 2, 4):
             try:
                 return _run(contest, Choice(resolution, scheme, factor * steps))

@@ -9,11 +9,11 @@ from tengbc.solver import solve
 
 TOLERANCES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 FIT_SHARE = 0.4
-"""The part of the time after which the initial fit of `paper` has to be content."""
+"""The part of the seconds that the initial fit of `paper` may take."""
 
 
 def fast_trials(contest: Contest) -> Iterator[Trial]:
-    """One run for each tolerance; answer and witness both count."""
+    """One run for each tolerance; answer and companion both count."""
     for rtol in TOLERANCES:
         solver = partial(solve, contest.problem, contest.end, rtol=rtol, throw=False)
         run = contest.timed(f"fast {rtol:.0e}", solver)
