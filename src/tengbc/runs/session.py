@@ -21,11 +21,11 @@ from tengbc.runs.config import Config
 from tengbc.runs.directory import RunDirectory, write_summary
 from tengbc.runs.signals import SignalWatch
 from tengbc.solution import Solution
-from tengbc.solver import solve
 from tengbc.solution.measure import Errors
-from tengbc.types import Progress
-from tengbc.storage.history_file import HistoryFile
 from tengbc.solution.summary import failed_summary, measure, summary
+from tengbc.solver import solve
+from tengbc.storage.history_file import HistoryFile
+from tengbc.types import Progress
 
 
 @dataclass(frozen=True)
