@@ -39,10 +39,11 @@ bench: .venv/ready-to-develop ## measure the performance claims
 docs: .venv/ready-to-document ## build the documentation, warnings being errors; docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
-lint: .venv/ready-to-develop ## check style and types
+lint: .venv/ready-to-develop ## check style, types and layers
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(PYRIGHT)
+	$(BIN)/lint-imports --no-cache --no-logo
 
 format: .venv/ready-to-develop ## repair imports and layout
 	$(BIN)/ruff check --fix

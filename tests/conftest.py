@@ -1,6 +1,7 @@
 """What every test shares: float64, the `long` marker, and repeatable property tests."""
 
 import jax
+import jaxtyping
 import pytest
 from hypothesis import settings
 
@@ -27,6 +28,14 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.get_closest_marker("long"):
             item.add_marker(skip)
+
+
+@pytest.fixture
+def wrong_types():
+    """For arguments of a wrong type, given on purpose: the package's own sentence is wanted."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture(scope="session")

@@ -50,6 +50,7 @@ def test_what_it_may_be(value, expected, time_dependent, text):
     assert coefficient(c, "c") is c
 
 
+@pytest.mark.usefixtures("wrong_types")
 @pytest.mark.parametrize(
     ("value", "message"),
     [

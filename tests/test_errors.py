@@ -72,6 +72,7 @@ def test_every_class_has_a_case():
     assert set(kinds()) == set(CASES)
 
 
+@pytest.mark.filterwarnings("ignore:initial values miss the condition:UserWarning")
 @pytest.mark.parametrize("kind", CASES, ids=lambda kind: kind.__name__)
 def test_it_says_what_why_and_what_to_do(kind, tmp_path):
     (tmp_path / "file").write_text("")

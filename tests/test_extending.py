@@ -214,8 +214,8 @@ class CosineModes(tb.AbstractStrategy):
         wanted = isinstance(problem.domain, tb.Interval) and "∇²u" in problem.equation.formula
         return tb.Applies(wanted, "heat on an interval" if wanted else "no heat on an interval")
 
-    def first(self, problem, options, t_end, tolerance):
-        return 4, options.dt or t_end / 8
+    def first(self, task):
+        return 4, task.options.dt or task.t_end / 8
 
     def companion(self, resolution):
         modes, dt = resolution
@@ -230,19 +230,19 @@ class CosineModes(tb.AbstractStrategy):
         waves = lambda x: jnp.append(jnp.cos(numbers * x[0]), jnp.sin(x[0]))
         return with_head(tb.Basis(waves, 1), 0)
 
-    def discretise(self, problem, options, resolution, t_end, start, progress, journal):
-        modes, dt = resolution
+    def discretise(self, task, resolution):
+        problem, (modes, dt) = task.problem, resolution
         interior = problem.domain.interior(rule="gauss", order=40)
         boundary = [problem.domain.boundary(segment, 1) for segment in problem.domain.segments]
         space = LinearSpace(problem, self.network(problem, modes), interior, boundary)
         target = problem.initial(interior.x)[:, None]
         theta = space.project(space.collocation.parameters.start, target, 0.0).theta
-        steps, scheme = GridSteps(time_grid(t_end, dt)), schemes.SCHEMES["radau5"]
+        steps, scheme = GridSteps(time_grid(task.t_end, dt)), schemes.SCHEMES["radau5"]
         network = space.collocation.parameters.network
         return Plan(space, scheme, steps, tb.State(theta), network, {"scheme": scheme.name})
 
-    def parameters(self, problem, options, resolution, trajectory):
-        return Parameters(self.network(problem, resolution[0])), np.array(trajectory.thetas)
+    def parameters(self, task, resolution, trajectory):
+        return Parameters(self.network(task.problem, resolution[0])), np.array(trajectory.thetas)
 
     def cost(self, problem, options, t_end, speed):
         return Cost(1.0, 1e6, "rtol")

@@ -111,6 +111,7 @@ def test_segments_and_conditions_must_match_and_the_error_lists_them():
     assert tuple(complete.conditions) == complete.domain.segments
 
 
+@pytest.mark.usefixtures("wrong_types")
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

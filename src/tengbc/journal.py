@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -40,6 +40,7 @@ class Snapshot:
     finished: bool = False
 
 
+@runtime_checkable
 class Stage(Protocol):
     """One part of a run, and what is written down of it."""
 
@@ -80,6 +81,7 @@ class Stage(Protocol):
         ...
 
 
+@runtime_checkable
 class Journal(Protocol):
     """Where the stages of a run are written down."""
 
@@ -95,7 +97,10 @@ class _Nothing:
     name: str = "march"
     asked: Callable[[], bool] = lambda: False
     seconds_before: float = 0.0
-    interval: ClassVar[float] = LOOK
+
+    @property
+    def interval(self) -> float:
+        return LOOK
 
     @property
     def stopping(self) -> bool:

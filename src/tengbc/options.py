@@ -104,7 +104,7 @@ def options(**given: Any) -> Options:
         _check_scheme(checked.scheme)
     if checked.scheme in IMPLICIT_SCHEMES and "paper" in (checked.preset, checked.strategy):
         raise UsageError(
-            f"scheme is {checked.scheme!r}, but the strategy paper cannot march with implicit ones; "
+            f"scheme is {checked.scheme!r}, but the strategy paper cannot march with such; "
             f"choose one of {', '.join(EXPLICIT_SCHEMES)}."
         )
     if checked.preset == "paper" and checked.strategy not in (None, "paper"):

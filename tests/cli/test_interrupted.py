@@ -10,9 +10,9 @@ import time
 
 import pytest
 
+from tengbc import journal
 from tengbc.cli import main
 from tengbc.cli.terminal import Bar
-from tengbc.journal import NO_STAGE
 from tests.faults.cases import FILE, PAPER
 from tests.faults.processes import options
 
@@ -25,7 +25,7 @@ PINN = ("baseline", "pinn-bfgs", f"{FILE}:square", "--seconds", 100)
 @pytest.fixture
 def run(monkeypatch, capsys):
     """`run(arguments, number, phase)`: the signal comes at the third report of that phase."""
-    monkeypatch.setattr(type(NO_STAGE), "interval", 0.0)  # so that every step is reported
+    monkeypatch.setattr(journal, "LOOK", 0.0)  # so that every step is reported
 
     def call(arguments, number, phase):
         shown, reports = Bar.__call__, 0

@@ -93,6 +93,7 @@ def test_one_dimension():
     assert float(found) == pytest.approx(2 * 0.25 - 3 * 1.0 - 1.0)
 
 
+@pytest.mark.usefixtures("wrong_types")
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -111,6 +111,7 @@ def test_differentiable_in_a_coefficient():
     assert float(slope) == pytest.approx(LAPLACIAN, abs=1e-12)
 
 
+@pytest.mark.usefixtures("wrong_types")
 @pytest.mark.parametrize(
     "wrong",
     [

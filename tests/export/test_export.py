@@ -48,6 +48,10 @@ def test_points_axes_and_systems(system):
     np.testing.assert_array_equal(data.u[2, 1, 2], system([[0.7, 0.2]], 1.0)[0])
     with pytest.raises(OutsideError):
         system.to_xarray(np.zeros((1, 2)))
+
+
+@pytest.mark.usefixtures("wrong_types")
+def test_what_is_neither_points_nor_axes(system):
     pairs = [(0.7, 0.1), (0.6, 0.5)]  # points, which must not pass for axes
     for wrong in (1, True, 3.0, "grid", [1.0, 2.0], (np.zeros(3),), np.zeros((2, 3)), pairs):
         with pytest.raises(UsageError):

@@ -74,10 +74,15 @@ def test_times_and_components_side_by_side():
         assert axes.collections[0].get_clim() == (0.0, 2.0)
     with pytest.raises(UsageError, match="component is 2, but the field has 2"):
         u.plot(0.0, component=2)
-    with pytest.raises(UsageError, match="component is 'u', but the field has 2"):
-        u.plot(0.0, component="u")
     with pytest.raises(UsageError, match="One Axes holds one map, but there are 2"):
         u.plot(0.0, ax=grid[0, 0])
+
+
+@pytest.mark.usefixtures("wrong_types")
+def test_a_component_is_a_number():
+    u = given(tb.Rectangle(), monomials, np.eye(2), components=2)
+    with pytest.raises(UsageError, match="component is 'u', but the field has 2"):
+        u.plot(0.0, component="u")
 
 
 def test_slices_of_three_dimensions():
@@ -111,6 +116,7 @@ def test_a_gif_moves(domain, tmp_path):
     assert film.__class__.__name__ == "FuncAnimation"
 
 
+@pytest.mark.usefixtures("wrong_types")
 def test_animations_that_cannot_be(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UsageError, match="ffmpeg is not installed"):

@@ -78,7 +78,7 @@ def test_an_equation_is_known_from_values_and_derivatives(name):
     derivatives = lambda z: (u(z), jax.grad(u)(z), jax.hessian(u)(z))
     value, slope, bend = jax.jit(jax.vmap(derivatives))(x)
     if needed == Derivatives.LAPLACIAN:
-        bend = jnp.trace(bend, axis1=1, axis2=2)[:, None, None] * jnp.eye(2) / 2
+        bend = jnp.trace(bend, axis1=1, axis2=2)[:, None, None] * jnp.eye(2)[None] / 2
     found = jax.jit(local_rates(equation))(value, slope, bend, x, 0.7)
     expected = jax.jit(jax.vmap(lambda z: equation.rhs(u, z, 0.7)))(x)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)

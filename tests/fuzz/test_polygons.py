@@ -57,6 +57,7 @@ def test_any_corners(outer, holes, scale):
     assert np.abs(flux).max() <= 1e-9 * sum(map(polygon.segment_measure, polygon.segments))
 
 
+@pytest.mark.usefixtures("wrong_types")
 @given(
     st.one_of(st.none(), st.text(max_size=4), st.integers(), st.lists(st.text(), max_size=4)),
     st.one_of(st.none(), st.lists(st.one_of(st.text(max_size=2), st.integers()), max_size=5)),

@@ -68,6 +68,7 @@ IMPOSSIBLE = {
 }
 
 
+@pytest.mark.usefixtures("wrong_types")
 @pytest.mark.parametrize("build, sentence", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
 def test_an_impossible_domain_says_why(build, sentence):
     with pytest.raises(ProblemError, match=sentence) as caught:
@@ -116,6 +117,7 @@ WRONG = {
 }
 
 
+@pytest.mark.usefixtures("wrong_types")
 @pytest.mark.parametrize("use, sentence", WRONG.values(), ids=WRONG)
 def test_a_wrong_argument_says_why(use, sentence):
     with pytest.raises(UsageError, match=sentence) as caught:

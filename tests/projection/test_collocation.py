@@ -36,11 +36,11 @@ def by_hand(rows, laws):
     def of(theta):
         u = rows.parameters.network(theta)
         inside = jax.vmap(u)(rows.interior.x)
-        parts = [(np.sqrt(rows.interior.w) * inside.T).T.ravel()]
+        parts = [jax.vmap(jnp.multiply)(np.sqrt(rows.interior.w), inside).ravel()]
         for points in rows.boundary:
             law = lambda x, n, law=laws[points.segment]: law(u, x, n, T)
             g = jax.vmap(law)(points.x, points.normal)
-            parts.append((np.sqrt(points.w) * g.T).T.ravel())
+            parts.append(jax.vmap(jnp.multiply)(np.sqrt(points.w), g).ravel())
         return jnp.concatenate(parts)
 
     return of

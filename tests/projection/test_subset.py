@@ -33,18 +33,15 @@ def target(rows):
     return rows.problem.initial(rows.interior.x)[:, None]
 
 
-class Recorded:
+class Recorded(Collocation):
     """A collocation that remembers which columns were asked for."""
 
     def __init__(self, rows):
-        self.rows, self.asked = rows, []
-
-    def __getattr__(self, name):
-        return getattr(self.rows, name)
+        self.__dict__.update(vars(rows), asked=[])
 
     def columns(self, theta, t, active):
         self.asked.append(active)
-        return self.rows.columns(theta, t, active)
+        return super().columns(theta, t, active)
 
 
 @pytest.mark.parametrize("method", ["svd", "gram"])

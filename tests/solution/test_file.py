@@ -261,6 +261,7 @@ FORGERIES = {
 }
 
 
+@pytest.mark.usefixtures("wrong_types")
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_a_forged_file_is_one_sentence(forgery, parts, tmp_path):
     """Sealed with a good digest, but not by us."""

@@ -78,9 +78,13 @@ def test_one_time_many_or_none():
     of = frozen(lambda t: t**2, [0.0, 0.5, 1.0])
     np.testing.assert_array_equal(of.at_times(POINTS, 0.5), of.at_times(POINTS, [0.5]))
     assert of.at_times(POINTS, []).shape == (0, len(POINTS))
-    for wrong in ("now", None, [0.1, 0.2]):
-        with pytest.raises(UsageError, match="must be one number"):
-            of(POINTS, wrong)
+
+
+@pytest.mark.usefixtures("wrong_types")
+@pytest.mark.parametrize("wrong", ["now", None, [0.1, 0.2]])
+def test_a_time_is_one_number(wrong):
+    with pytest.raises(UsageError, match="must be one number"):
+        frozen(lambda t: t**2, [0.0, 0.5, 1.0])(POINTS, wrong)
 
 
 def test_a_solution_shows_itself_in_one_line():

@@ -85,7 +85,7 @@ def test_the_table_is_the_code():
         ("heat on a disk", {"widths": (8, 8)}, "frozen-features .* not take the option widths"),
         ("heat on a disk", {"cutoff": 1e-8}, "not take the option cutoff"),
         ("heat on a disk", {"preset": "paper", "rtol": 1e-3}, "paper .* not take the option rtol"),
-        ("heat on a disk", {"preset": "paper", "scheme": "bdf2"}, "cannot march with .* bdf2"),
+        ("heat on a disk", {"preset": "paper", "scheme": "bdf2"}, "bdf2.* cannot march with"),
         ("burgers on an interval", {"scheme": "rk4"}, "moving-features cannot march with .* rk4"),
         ("heat on a disk", {"strategy": "moving-features"}, "does not apply: .* no interval"),
         ("heat on a disk", {"strategy": "deformed-waves"}, "does not apply: .* no periodic box"),

@@ -93,7 +93,9 @@ def test_tables_hold_the_waves_of_a_lattice():
 def test_inverses_in_closed_form(dim):
     a = np.random.default_rng(dim).normal(size=(10, dim, dim))
     a = a + np.swapaxes(a, 1, 2) + 5 * np.eye(dim)
-    table, determinant = inverse([[a[:, i, j] for j in range(dim)] for i in range(dim)])
+    table, determinant = inverse(
+        [[jnp.asarray(a[:, i, j]) for j in range(dim)] for i in range(dim)]
+    )
     found = np.moveaxis(np.array(table), 2, 0)
     np.testing.assert_allclose(found, np.linalg.inv(a), atol=1e-13)
     np.testing.assert_allclose(determinant, np.linalg.det(a), rtol=1e-12)

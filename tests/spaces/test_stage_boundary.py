@@ -91,6 +91,7 @@ def test_other_boundary_data_leave_the_collocation_as_it_was():
     assert np.array_equal(collocation.residual(theta, target, 0.0), before)
 
 
+@pytest.mark.usefixtures("wrong_types")
 def test_unknown_stage_data_is_refused():
     with pytest.raises(UsageError, match="'time', 'consistent' or 'values'"):
         RungeKutta(HEUN, "exact")
@@ -102,6 +103,7 @@ def test_an_implicit_tableau_is_refused():
         RungeKutta(implicit)
 
 
+@pytest.mark.usefixtures("wrong_types")
 def test_a_space_without_stage_data_is_refused():
     @dataclass
     class Plain:

@@ -20,7 +20,7 @@ from tengbc.errors import TengbcError
 from tengbc.problems.catalog import CATALOG
 
 
-def _show_version(asked: bool) -> None:
+def _show_version(asked: bool) -> bool:
     if asked:
         from importlib.metadata import PackageNotFoundError, version
 
@@ -29,6 +29,7 @@ def _show_version(asked: bool) -> None:
         except PackageNotFoundError:
             print("tengbc, not installed: run from its sources")
         raise typer.Exit
+    return asked
 
 
 def common(

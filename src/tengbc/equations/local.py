@@ -99,7 +99,7 @@ def _trial_rate(equation: AbstractEquation) -> Callable[..., Array]:
 def _needs(rate: Callable[..., Array], slope, hessian, cubic) -> Derivatives | None:
     """What `rate` depends on; None if that is more than a second derivative."""
 
-    def differ(*changed: np.ndarray) -> bool:
+    def differ(*changed: Value) -> bool:
         other = np.asarray(rate(*changed))
         return not np.allclose(full, other, rtol=1e-10, atol=1e-12, equal_nan=True)
 

@@ -30,7 +30,7 @@ class SamplePoints:
     """The points `x`, and the axes of the grid they form, if they form one."""
 
     x: Float[Array, "n d"]
-    axes: tuple[Float[Array, " m"], ...] = ()
+    axes: tuple[Float[Array, " _"], ...] = ()
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -35,7 +35,7 @@ class Picture:
     view: View
     x: Float[Array, "n d"]
     triangles: Int[Array, "t 3"] | None = None
-    outline: Sequence[Float[Array, "k 2"]] = ()
+    outline: Sequence[Float[Array, "_ 2"]] = ()
 
     @property
     def shown(self) -> Float[Array, "n s"]:

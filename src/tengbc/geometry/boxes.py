@@ -14,6 +14,7 @@ from tengbc.geometry.domain import Domain
 from tengbc.geometry.faces import Face
 
 NAMES = (("left", "right"), ("bottom", "top"), ("back", "front"))
+Corner = Sequence[float] | np.ndarray
 
 
 class AxisAligned(Domain):
@@ -43,8 +44,8 @@ class AxisAligned(Domain):
 class Corners:
     """A box given by its lower and upper corner, of `_dim` coordinates where that is fixed."""
 
-    lower: Sequence[float]
-    upper: Sequence[float]
+    lower: Corner
+    upper: Corner
     _dim: ClassVar[int | None] = None
 
     def __post_init__(self) -> None:
@@ -108,8 +109,8 @@ class Interval(Cartesian):
 class Rectangle(Corners, Cartesian):
     """(lower₁, upper₁) × (lower₂, upper₂) with segments left, right, bottom and top."""
 
-    lower: Sequence[float] = (0.0, 0.0)
-    upper: Sequence[float] = (1.0, 1.0)
+    lower: Corner = (0.0, 0.0)
+    upper: Corner = (1.0, 1.0)
     _dim: ClassVar[int | None] = 2
 
 

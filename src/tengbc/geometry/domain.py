@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from tengbc.errors import ProblemError, UsageError
 from tengbc.geometry import checks, faces, grids, sequences, triangles
 from tengbc.geometry.faces import Face
+from tengbc.geometry.mesh import triangulate
 from tengbc.geometry.points import BoundaryPoints, Points
 
 DEFAULT_ORDER = 20
@@ -72,8 +73,6 @@ class Domain(abc.ABC):
         equal weight elsewhere.
         """
         if self.dim == 2:
-            from tengbc.geometry.mesh import triangulate
-
             points, corners = triangulate(self, across=MESH)
             x, weights = triangles.gauss(points[corners], order)
         else:

@@ -26,6 +26,7 @@ class Face:
 
 def flat(corner: np.ndarray, sides: np.ndarray, normal: np.ndarray) -> Face:
     """The image of corner + s·sides, sides orthogonal: a point, an edge or a face of a box."""
+    corner, normal = np.asarray(corner, dtype=float), np.asarray(normal, dtype=float)
     extents = [float(extent) for extent in np.linalg.norm(sides, axis=1)]
     measure = prod(extents)
 

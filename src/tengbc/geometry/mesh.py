@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from tengbc.errors import UsageError
 from tengbc.geometry import grids
-from tengbc.geometry.domain import Domain
 from tengbc.geometry.triangles import areas
+
+if TYPE_CHECKING:
+    from tengbc.geometry.domain import Domain
 
 Array = np.ndarray
 Mesh = tuple[Float[Array, "n 2"], Int[Array, "t 3"]]

@@ -68,7 +68,7 @@ class Spectrum:
             x=shifted(x, self.exponent_right - self.exponent),
             rank=rank,
             condition=float(largest / self.singular[rank - 1]) if rank else 1.0,
-            residual=float(shifted(residual, self.exponent_right)),
+            residual=float(shifted(np.array([residual]), self.exponent_right)[0]),
         )
 
 

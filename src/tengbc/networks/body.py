@@ -68,7 +68,7 @@ class AbstractProductBody(AbstractBody):
     @abc.abstractmethod
     def trace(
         self, x: Point, taps: Float[Array, " s"]
-    ) -> tuple[Float[Array, " n"], list[Float[Array, " k"]]]:
+    ) -> tuple[Float[Array, " n"], list[Float[Array, " _"]]]:
         """Features, and the activations in order; `taps` (zeros) are added at the tapped places."""
 
     @abc.abstractmethod

@@ -39,7 +39,7 @@ class AbstractProductMap(AbstractMap):
     @abc.abstractmethod
     def trace(
         self, x: Point, taps: Float[Array, " s"]
-    ) -> tuple[Float[Array, " k"], list[Float[Array, " a"]]]:
+    ) -> tuple[Float[Array, " k"], list[Float[Array, " _"]]]:
         """ξ and the activations in order; `taps` (zeros) are added at the tapped places."""
 
     @abc.abstractmethod

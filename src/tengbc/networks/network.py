@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -136,14 +137,25 @@ def with_head(body: AbstractBody, components: int) -> Network:
     return Network(body, head, scalar=components == 0)
 
 
-class Parameters:
+@runtime_checkable
+class Headed(Protocol):
+    """Anything with a linear output layer."""
+
+    @property
+    def head(self) -> Head: ...
+
+
+AnyNetwork = TypeVar("AnyNetwork", bound=Headed)
+
+
+class Parameters(Generic[AnyNetwork]):
     """θ as one float64 vector: what checkpoints hold, least squares change, compiled code takes.
 
     The way from a network to θ = (body, head) and back. `start` is the network's own θ;
     `network(theta)` works on traced values too.
     """
 
-    def __init__(self, network: Network):
+    def __init__(self, network: AnyNetwork):
         arrays, self._static = eqx.partition(network, eqx.is_inexact_array_like)
         with jax.enable_x64(True):
             flat, self._unravel = ravel_pytree(jax.tree.map(np.float64, arrays))
@@ -153,7 +165,7 @@ class Parameters:
     def __len__(self) -> int:
         return self.start.size
 
-    def network(self, theta: Float[Array | np.ndarray, " p"]) -> Network:
+    def network(self, theta: Float[Array | np.ndarray, " p"]) -> AnyNetwork:
         """The network with parameters θ."""
         with jax.enable_x64(True):
             return eqx.combine(self._unravel(jnp.asarray(theta)), self._static)

@@ -18,7 +18,7 @@ from tengbc.networks.maps import AbstractMap, GradedAxes, GradedAxis
 from tengbc.networks.network import Network, with_head
 
 Array = np.ndarray
-WaveVectors = tuple[Float[Array, "n d"], Float[Array, " n"]]
+WaveVectors = tuple[Float[Array, "k d"], Float[Array, " k"]]
 """The wave vectors w and phases b."""
 
 
@@ -66,7 +66,7 @@ class FeatureFamily:
             return lattice_waves(*domain.bounds, count)
         return random_waves(domain, count, seed, self.stretch)
 
-    def at(self, x: Float[Array, "n d"], waves: WaveVectors) -> Float[Array, "n k"]:
+    def at(self, x: Float[Array, "n d"], waves: WaveVectors) -> Float[Array, "n k+1"]:
         """The features with those waves at many points, and the constant."""
         xi = x if self.axes is None else self.axes.at(x)
         return np.hstack([np.sin(xi @ waves[0].T + waves[1]), np.ones((len(x), 1))])

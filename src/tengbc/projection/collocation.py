@@ -86,7 +86,7 @@ class Collocation:
 
     def boundary_residual(
         self, theta: Float[Array, " p"], t: float, check: bool = True
-    ) -> list[Float[Array, "n k"]]:
+    ) -> list[Float[Array, "_ _"]]:
         """g(u_θ) on each boundary segment at time t, in the order of `boundary`."""
         with jax.enable_x64(True):
             found = [

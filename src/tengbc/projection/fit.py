@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -71,6 +71,7 @@ class FixedPoint:
         return self.growing >= 3
 
 
+@runtime_checkable
 class Projection(Protocol):
     """Finds a θ whose function is the target inside and meets the conditions on the boundary."""
 

@@ -74,6 +74,7 @@ class SeparableProjection:
         Where `stage` recalls an earlier fit, that one goes on.
         """
         head = np.arange(len(theta))[collocation.parameters.head]
+        width = int(head[0])
         solve_head = functools.partial(
             _solve_head, collocation=collocation, target=target, t=t, head=head, cutoff=self.cutoff
         )
@@ -88,11 +89,11 @@ class SeparableProjection:
             state = solve_head(tried)
             sizes = before.arrays["sizes"].tolist()
             damping, rejected = before.facts["damping"], before.facts["rejected"]
-        for iteration in range(len(sizes) - 1, self.iterations if head[0] else 0):
+        for iteration in range(len(sizes) - 1, self.iterations if width else 0):
             done = state.size <= self.tolerance * whole or self._stagnates(sizes)
             if done or stage.stopping:
                 break
-            body = draw_subset(head[0], self.subset or head[0], (*key, iteration))
+            body = draw_subset(width, self.subset or width, (*key, iteration))
             columns = collocation.columns(state.theta, t, body)
             columns -= (columns @ state.q) @ state.q.T
             normal = DampedNormalEquations(columns, state.residual)

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from markupsafe import Markup, escape
 
 Array = np.ndarray
-Line = Float[Array, "k 2"]
+Line = Float[Array, "_ 2"]
 WIDTH, HEIGHT, MARGIN = 420.0, 300.0, 46.0
 COLOURS = 8
 LABELLED = 10
@@ -169,7 +169,7 @@ def _solid(domain: dict[str, Any], segments: list[str]) -> list[str]:
                 group.append(
                     f'<path class="dots s{index}{faint}" stroke-width="{width}" d="{dots}"/>'
                 )
-        labels.append(_solid_label(name, pixels, centre, facing.mean() > 0.5, index))
+        labels.append(_solid_label(name, pixels, centre, bool(facing.mean() > 0.5), index))
     return [*back, *front, *labels]
 
 

@@ -18,7 +18,7 @@ from tengbc.options import Options, nearest, options
 
 RUN_KEYS = ("problem", "out", "checkpoint_every")
 LARGEST_FILE = 1_000_000
-"""Bytes of the largest configuration that is read; a usual one has some hundred."""
+"""Bytes; a configuration has some hundred."""
 
 
 @dataclass(frozen=True)

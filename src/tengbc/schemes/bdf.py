@@ -29,7 +29,7 @@ Array = np.ndarray
 START = RadauIIA(3)
 
 
-def bdf_weights(order: int) -> Float[Array, " k+1"]:
+def bdf_weights(order: int) -> Float[Array, " {order}+1"]:
     """aⱼ of Σ_{i=1}^{k} ∇ⁱ/i, the derivative at the newest of k + 1 states; newest first."""
     weights = np.zeros(order + 1)
     for i in range(1, order + 1):
@@ -65,7 +65,7 @@ class BackwardDifferences(AbstractScheme):
         return f"{'imex' if self.imex else 'bdf'}{self.order}"
 
     @cached_property
-    def _weights(self) -> Float[Array, " k+1"]:
+    def _weights(self) -> Float[Array, " {self.order}+1"]:
         return bdf_weights(self.order)
 
     @cached_property

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, replace
+from typing import get_args
 
 import numpy as np
 
 from tengbc.errors import UsageError
 from tengbc.projection import Fit
-from tengbc.schemes.base import AbstractScheme, Key, Step
+from tengbc.schemes.base import AbstractScheme, Key, StageData, Step
 from tengbc.schemes.tableau import Tableau
 from tengbc.spaces.interface import AbstractSpace, State
 from tengbc.spaces.network import NetworkSpace
 from tengbc.spaces.stage_boundary import StageFormula
-
-StageData = Literal["time", "consistent", "values"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +56,14 @@ class RungeKutta(AbstractScheme):
     def name(self) -> str:
         """The tableau's name."""
         return self.tableau.name
+
+    @property
+    def fits_per_step(self) -> int:
+        """One for each stage."""
+        return self.tableau.stages
+
+    def with_stage_data(self, stage_data: StageData) -> RungeKutta:
+        return replace(self, stage_data=stage_data)
 
     def prepare(self, space: AbstractSpace, dt: float, many: bool = False) -> Step:
         if self.stage_data != "time" and not isinstance(space, NetworkSpace):

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from tengbc.coefficient import Coefficient, CoefficientLike, coefficient
 from tengbc.equations import AbstractEquation, Heat
 from tengbc.errors import UsageError
 from tengbc.pointwise import Evaluator, as_points, as_time
+from tengbc.types import Time
 
 if TYPE_CHECKING:
     from tengbc.solution.solution import Solution
@@ -23,7 +25,7 @@ AGREEMENT = 1e-13
 
 
 def gradient(
-    solution: Solution, x: Float[Array, "n d"], t: float, outside: str = "raise"
+    solution: Solution, x: ArrayLike, t: Time, outside: str = "raise"
 ) -> Float[Array, "..."]:
     """∇u at points (d,) or (n, d): one row per component, one column per axis."""
     points = as_points(x, solution.problem.domain.dim)
@@ -34,7 +36,7 @@ def gradient(
     return result if points.ndim == 2 else result[0]
 
 
-def integral(solution: Solution, t: float | Sequence[float] | Array) -> Float[Array, "..."] | float:
+def integral(solution: Solution, t: Time | Sequence[float] | Array) -> Float[Array, "..."] | float:
     """∫_Ω u dx by Gauss quadrature, refined until it settles."""
     times = np.array([as_time(time) for time in np.atleast_1d(np.asarray(t, dtype=object))])
     domain = solution.problem.domain
@@ -48,7 +50,7 @@ def integral(solution: Solution, t: float | Sequence[float] | Array) -> Float[Ar
 
 
 def flux(
-    solution: Solution, segment: str | None, t: float, diffusivity: CoefficientLike | None = None
+    solution: Solution, segment: str | None, t: Time, diffusivity: CoefficientLike | None = None
 ) -> Float[Array, "..."] | float:
     """∮_Γ κ ∂ₙu ds over a segment, or over the whole boundary."""
     domain = solution.problem.domain
@@ -106,5 +108,5 @@ def _diffusivity(equation: AbstractEquation) -> Coefficient:
     return found[0]
 
 
-def _plain(value: Array) -> Array | float:
-    return value if np.ndim(value) else float(value)
+def _plain(value: Array | np.floating) -> Array | float:
+    return value if isinstance(value, Array) and value.ndim else float(value)

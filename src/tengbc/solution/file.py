@@ -11,7 +11,7 @@ import numpy as np
 
 from tengbc.errors import CheckpointError, UsageError
 from tengbc.history import History, as_history
-from tengbc.networks import AbstractBody, Parameters
+from tengbc.networks import AbstractBody, Network, Parameters
 from tengbc.networks.network import with_head
 from tengbc.outcome import Outcome, Result
 from tengbc.problem import Problem
@@ -122,7 +122,7 @@ def _thetas(tensors: dict[str, np.ndarray]) -> np.ndarray:
     return thetas
 
 
-def _check_network(parameters: Parameters, thetas: np.ndarray, problem: Problem) -> None:
+def _check_network(parameters: Parameters[Network], thetas: np.ndarray, problem: Problem) -> None:
     if thetas.shape[1] != len(parameters):
         raise CheckpointError(
             f"the network has {len(parameters)} parameters, but the file {thetas.shape[1]}; pass "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -13,6 +13,7 @@ from tengbc.outcome import Result
 from tengbc.problem import Problem
 
 
+@runtime_checkable
 class SolutionLike(Protocol):
     """u at points and times, how the run ended, and where its time went."""
 
@@ -29,7 +30,9 @@ class SolutionLike(Protocol):
     def history(self) -> Sequence[Record]: ...
 
     @property
-    def error_estimate(self) -> Float[np.ndarray, " k"]: ...
+    def error_estimate(self) -> Float[np.ndarray, " k"]:
+        """At each time; empty if nothing is known."""
+        ...
 
     @property
     def seconds(self) -> dict[str, float]: ...

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from tengbc.coefficient import CoefficientLike
 from tengbc.errors import OutsideError, UsageError
@@ -20,6 +21,7 @@ from tengbc.networks import Network, Parameters
 from tengbc.outcome import Result
 from tengbc.pointwise import as_points, as_time
 from tengbc.problem import Problem
+from tengbc.types import Time
 
 Array = np.ndarray
 NEIGHBOURS = 12
@@ -35,12 +37,12 @@ class Solution:
     """
 
     problem: Problem
-    parameters: Parameters
+    parameters: Parameters[Network]
     times: Float[Array, " k"]
     thetas: Float[Array, "k p"]
     result: Result
     history: Sequence[Record] = ()
-    error_estimate: Float[Array, " k"] = field(default_factory=lambda: np.zeros(0))
+    error_estimate: Float[Array, " _"] = field(default_factory=lambda: np.zeros(0))
     seconds: dict[str, float] = field(default_factory=dict)
     facts: dict[str, object] = field(default_factory=dict)
 
@@ -51,8 +53,8 @@ class Solution:
         return f"<Solution{name}, 0 ≤ t ≤ {self.times[-1]:g}: {self.result}{error}>"
 
     def __call__(
-        self, x: Float[Array, "n d"], t: float, *, outside: str = "raise"
-    ) -> Float[Array, "..."]:
+        self, x: ArrayLike, t: Time, *, outside: str = "raise"
+    ) -> Float[Array, "..."] | np.floating:
         """u at points x, one (d,) or many (n, d), at time t.
 
         Points outside the domain are an error, or NaN with `outside="nan"`: nothing is
@@ -64,7 +66,7 @@ class Solution:
         return result if points.ndim == 2 else result[0]
 
     def at_times(
-        self, x: Float[Array, "n d"], times: Sequence[float] | Array, *, outside: str = "raise"
+        self, x: ArrayLike, times: Time | Sequence[Time] | Array, *, outside: str = "raise"
     ) -> Float[Array, "k n ..."]:
         """u at points x (n, d) and several times: what is common to them is computed once."""
         points = np.atleast_2d(as_points(x, self.problem.domain.dim))
@@ -80,22 +82,20 @@ class Solution:
                 row[inside] = self.interpolated(points[inside], t)
         return result
 
-    def gradient(
-        self, x: Float[Array, "n d"], t: float, *, outside: str = "raise"
-    ) -> Float[Array, "..."]:
+    def gradient(self, x: ArrayLike, t: Time, *, outside: str = "raise") -> Float[Array, "..."]:
         """∇u at points x, one (d,) or many (n, d): shape (…, d), for a system (…, m, d)."""
         from tengbc.solution.derived import gradient
 
         return gradient(self, x, t, outside)
 
-    def integral(self, t: float | Sequence[float] | Array) -> Float[Array, "..."] | float:
+    def integral(self, t: Time | Sequence[float] | Array) -> Float[Array, "..."] | float:
         """∫_Ω u dx at one time, or at each of several; for a system one number per component."""
         from tengbc.solution.derived import integral
 
         return integral(self, t)
 
     def flux(
-        self, segment: str | None, t: float, *, diffusivity: CoefficientLike | None = None
+        self, segment: str | None, t: Time, *, diffusivity: CoefficientLike | None = None
     ) -> Float[Array, "..."] | float:
         """∮_Γ κ ∂ₙu ds, n pointing outwards: what enters through Γ, so that d/dt ∫u = ∮ κ∂ₙu.
 
@@ -169,7 +169,7 @@ class Solution:
         values += chosen[:, None, -components:]
         return values.reshape(len(times), len(x), *self.problem.shape)
 
-    def _networks(self, t: float) -> list[tuple[float, Network]]:
+    def _networks(self, t: Time) -> list[tuple[float, Network]]:
         """Weights and networks whose fields add up to u at time t."""
         nodes, weights = self._nodes(self._checked_time(t))
         if self.frozen or self._body.interpolated == "parameters":
@@ -181,7 +181,7 @@ class Solution:
         """Indices of the stored times to interpolate at t, and their weights."""
         return neighbours(self.times, t, NEIGHBOURS)
 
-    def _checked_time(self, t: float) -> float:
+    def _checked_time(self, t: Time) -> float:
         t, end = as_time(t), self.times[-1]
         if not -1e-12 * end <= t <= end * (1 + 1e-12):
             raise OutsideError(
@@ -203,7 +203,7 @@ class Solution:
             )
         return inside
 
-    def interpolated(self, x: Float[Array, "n d"], t: float, slopes: bool = False) -> Array:
+    def interpolated(self, x: Float[Array, "n d"], t: Time, slopes: bool = False) -> Array:
         """u, or with `slopes` ∇u, at points that were checked before."""
         networks = self._networks(t)
         values = np.stack([network.evaluate(x, slopes) for _, network in networks])

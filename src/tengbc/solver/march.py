@@ -167,11 +167,13 @@ class _March:
     def __init__(self, plan: Plan, seed: int, callbacks: Sequence[Callback], stage: Stage, watch):
         self.plan, self.space, self.seed = plan, plan.space, seed
         self.callbacks, self.stage, self.watch = callbacks, stage, watch
-        self._interval, self._looked, self._noted = stage.interval, -np.inf, 0
+        self._interval, self._looked = stage.interval, -np.inf
+        self._noted = self._offered = 0
         self._prepared: dict[float, Step] = {}
 
     def run(self, trajectory: Trajectory) -> Result:
         """All legs that are left."""
+        self._offered = len(trajectory.history)  # what was recalled is written down already
         if self._look(trajectory):
             return self._stopped(trajectory)
         while True:
@@ -252,10 +254,10 @@ class _March:
         self._looked = now
         for record in trajectory.history[self._noted :]:
             self.stage.note(record)
-        if done > self._noted:
+        if done > self._offered:
             self.stage.offer(lambda: trajectory.snapshot(self.space))
             self.watch(trajectory)
-        self._noted = done
+        self._noted = self._offered = done
         return self.stage.stopping
 
     def _ended(self, trajectory: Trajectory, result: Result) -> Result:

@@ -14,7 +14,7 @@ from tengbc.solution import Solution
 from tengbc.solver.examine import examine
 from tengbc.solver.march import Callback
 from tengbc.solver.strategies import select_strategy
-from tengbc.solver.verified import Runner, solve_verified
+from tengbc.solver.verified import Runner, new_task, solve_verified
 from tengbc.types import Progress
 
 
@@ -68,10 +68,8 @@ def solve_once(problem: Problem, chosen: Options, report: Progress) -> Solution:
     """Solve at the first resolution without a companion, so that no error is stated."""
     strategy, t_end = select_strategy(problem, chosen).strategy, chosen.t_end
     assert t_end is not None
-    tolerance = strategy.tolerance(problem, chosen)
-    run = Runner(strategy, problem, chosen, t_end, report, (), NO_JOURNAL)
-    resolution = strategy.first(problem, run.options, t_end, tolerance or 1.0)
-    return run(resolution, "answer").solution
+    task = new_task(problem, chosen, t_end, report, NO_JOURNAL)
+    return Runner(strategy, task)(strategy.first(task), "answer").solution
 
 
 def _checked(problem: Problem, t_end: float | None, **choices) -> Options:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -44,6 +44,7 @@ class Leg:
     many: bool = False
 
 
+@runtime_checkable
 class StepController(Protocol):
     """Decides how long steps are."""
 

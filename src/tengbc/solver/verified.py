@@ -25,7 +25,7 @@ from tengbc.solution import Solution
 from tengbc.solver.compatibility import initial_mismatch
 from tengbc.solver.march import Callback, ProgressWatch, march, trajectory_of
 from tengbc.solver.sampling import boundary_points
-from tengbc.solver.strategies.base import AbstractStrategy, Blame, Solved, Start
+from tengbc.solver.strategies.base import AbstractStrategy, Blame, Solved, Task
 from tengbc.timing import Stopwatch
 from tengbc.types import Progress
 
@@ -42,32 +42,26 @@ def solve_verified(
     journal: Journal,
 ) -> Solution:
     """Solve to the tolerance by a strategy, and state the error."""
-    run = Runner(strategy, problem, options, t_end, progress, callbacks, journal)
-    tolerance = strategy.tolerance(problem, options)
-    if tolerance is None:
-        resolution = strategy.first(problem, options, t_end, math.nan)
-        return run(resolution, "march").solution
-    return _refined(strategy, run, tolerance)
+    task = new_task(problem, options, t_end, progress, journal)
+    if not strategy.measures_error:
+        return Runner(strategy, task, callbacks)(strategy.first(task), "march").solution
+    task = replace(task, options=options.model_copy(update={"rtol": task.tolerance}))
+    return _refined(strategy, Runner(strategy, task, callbacks))
+
+
+def new_task(
+    problem: Problem, options: Options, t_end: float, progress: Progress, journal: Journal
+) -> Task:
+    """A task, and how far its initial and boundary data disagree."""
+    apart = initial_mismatch(problem, boundary_points(problem.domain, 64), t_end)
+    return Task(problem, options, t_end, *apart, progress, journal)
 
 
 class Runner:
-    """Marches resolutions of one strategy for one problem, and adds up the seconds."""
+    """Marches resolutions of one strategy for one task, and adds up the seconds."""
 
-    def __init__(
-        self,
-        strategy: AbstractStrategy,
-        problem: Problem,
-        options: Options,
-        t_end: float,
-        progress: Progress,
-        callbacks: Sequence[Callback],
-        journal: Journal,
-    ):
-        self.strategy, self.problem, self.t_end = strategy, problem, t_end
-        tolerance = strategy.tolerance(problem, options)
-        self.options = options.model_copy(update={"rtol": tolerance})
-        self.progress, self.callbacks, self.journal = progress, callbacks, journal
-        self.start = Start(*initial_mismatch(problem, boundary_points(problem.domain, 64), t_end))
+    def __init__(self, strategy: AbstractStrategy, task: Task, callbacks: Sequence[Callback] = ()):
+        self.strategy, self.task, self.callbacks = strategy, task, callbacks
         self.seconds: dict[str, float] = {}
 
     def __call__(self, resolution, name: str, purpose: str = "") -> Solved:
@@ -75,7 +69,7 @@ class Runner:
 
         Callbacks are called for answers only, which have no `purpose`.
         """
-        stage, watch = self.journal.stage(name), Stopwatch()
+        task, stage, watch = self.task, self.task.journal.stage(name), Stopwatch()
         before = stage.recall()
         if before is not None and before.finished:
             trajectory = trajectory_of(before)
@@ -83,36 +77,32 @@ class Runner:
                 stage.note(record)
             facts, seconds = dict(before.facts["facts"]), {"march": stage.seconds_before}
         else:
-            progress = _renamed(self.progress, purpose) if purpose else self.progress
-            plan = self.strategy.discretise(
-                *(self.problem, self.options, resolution, self.t_end),
-                *(self.start, progress, self.journal),
-            )
+            if purpose:
+                task = replace(task, progress=_renamed(task.progress, purpose))
+            plan = self.strategy.discretise(task, resolution)
             fitting, compiling = watch.lap()
             trajectory = march(
                 plan,
-                self.options.seed,
+                task.options.seed,
                 () if purpose else self.callbacks,
                 stage,
-                ProgressWatch(self.problem, plan, progress),
+                ProgressWatch(task.problem, plan, task.progress),
             )
             marching, compiling_more = watch.lap()
             facts = {**self._facts(), **plan.facts, "march": name}
             facts.setdefault("steps", trajectory.steps)
-            facts.setdefault("dt", self.t_end / max(trajectory.steps, 1))
+            facts.setdefault("dt", task.t_end / max(trajectory.steps, 1))
             seconds = {
                 "march": marching + stage.seconds_before,
-                "initial_fit": fitting + self.journal.stage("initial fit").seconds_before,
+                "initial_fit": fitting + task.journal.stage("initial fit").seconds_before,
                 "compile": compiling + compiling_more,
             }
             if trajectory.result:
                 stage.finish(trajectory.snapshot(plan.space, {"facts": facts}, finished=True))
         self.seconds = {n: self.seconds.get(n, 0) + seconds.get(n, 0) for n in seconds}
-        parameters, thetas = self.strategy.parameters(
-            self.problem, self.options, resolution, trajectory
-        )
+        parameters, thetas = self.strategy.parameters(task, resolution, trajectory)
         solution = Solution(
-            self.problem,
+            task.problem,
             parameters,
             np.array(trajectory.times),
             thetas,
@@ -127,19 +117,19 @@ class Runner:
     def _facts(self) -> dict[str, object]:
         return {
             "strategy": self.strategy.name,
-            "preset": self.options.preset,
-            "rtol": self.options.rtol,
-            "t_end": self.t_end,
-            "seed": self.options.seed,
+            "preset": self.task.options.preset,
+            "rtol": self.task.options.rtol,
+            "t_end": self.task.t_end,
+            "seed": self.task.options.seed,
         }
 
 
-def _refined(strategy: AbstractStrategy, run: Runner, tolerance: float) -> Solution:
+def _refined(strategy: AbstractStrategy, run: Runner) -> Solution:
     """Resolutions one after the other until the tolerance holds, or nothing more is gained."""
-    policy, problem = strategy.policy, run.problem
-    resolution = strategy.first(problem, run.options, run.t_end, tolerance)
-    apart = max([*run.start.mismatch.values(), *run.start.drift.values()], default=0.0)
-    layer = 0.0 if apart <= tolerance else policy.initial_layer * run.t_end
+    policy, task, tolerance = strategy.policy, run.task, run.task.tolerance
+    resolution, fixed = strategy.first(task), strategy.fixed(task.options)
+    apart = max([*task.mismatch.values(), *task.drift.values()], default=0.0)
+    layer = 0.0 if apart <= tolerance else policy.initial_layer * task.t_end
     best: Solution | None = None
     before: Solved | None = None
     least = math.inf
@@ -150,11 +140,11 @@ def _refined(strategy: AbstractStrategy, run: Runner, tolerance: float) -> Solut
             if lost and best is not None:
                 break  # an earlier resolution knows its error, which is worth more
             finer = strategy.refine(resolution, answer, None) if lost else None
-            if finer is None or strategy.fixed(run.options) or attempt >= policy.lost_attempts:
+            if finer is None or fixed or attempt >= policy.lost_attempts:
                 return replace(answer.solution, seconds=run.seconds)
             resolution = finer
             continue
-        unseen = strategy.unseen(problem, resolution)
+        unseen = strategy.unseen(task.problem, resolution)
         distance = lambda one, other, unseen=unseen: difference(one, other, unseen)
         companion = before
         wanted, finer = strategy.companion(resolution), None
@@ -179,7 +169,7 @@ def _refined(strategy: AbstractStrategy, run: Runner, tolerance: float) -> Solut
             stalled = worst > policy.gain * least and (least < 1 or _faded(solution, policy.faded))
             if best is None or worst < least:  # a finer resolution need not be a better one
                 best, least = solution, worst
-            if worst <= tolerance or strategy.fixed(run.options) or stalled:
+            if worst <= tolerance or fixed or stalled:
                 break
         if attempt == policy.attempts:
             break
@@ -204,7 +194,7 @@ def _refined(strategy: AbstractStrategy, run: Runner, tolerance: float) -> Solut
     assert best is not None
     answer = replace(best, seconds=run.seconds)
     if least <= tolerance:
-        return replace(answer, result=Result(Outcome.DONE, _layer_text(run.start, layer, answer)))
+        return replace(answer, result=Result(Outcome.DONE, _layer_text(task, layer, answer)))
     text = f"the error is near {least:.1e} where {tolerance:.1e} was asked for; "
     text += f"{_faded_text(answer, policy.faded) or strategy.advice}."
     return replace(answer, result=Result(Outcome.TOLERANCE_NOT_REACHED, text))
@@ -218,7 +208,7 @@ def _after_loss(
     strategy: AbstractStrategy, run: Runner, lost: Solved, answer: Solved, attempt: int
 ):
     """The resolution to try where a companion was lost; None if there is nothing to try."""
-    last = strategy.fixed(run.options) or attempt == strategy.policy.attempts
+    last = strategy.fixed(run.task.options) or attempt == strategy.policy.attempts
     if last or not _lost(lost):
         return None
     return strategy.refine(answer.resolution, answer, None)
@@ -261,12 +251,12 @@ def difference(answer: Solution, companion: Solution, points: Points) -> Float[A
     return np.array([found[i : j + 1].max() for i, j in zip(first, after, strict=True)])
 
 
-def _layer_text(start: Start, layer: float, answer: Solution) -> str:
+def _layer_text(task: Task, layer: float, answer: Solution) -> str:
     if not layer:
         return ""
-    both = {name: max(start.mismatch[name], start.drift[name]) for name in start.mismatch}
+    both = {name: max(task.mismatch[name], task.drift[name]) for name in task.mismatch}
     segment = max(both, key=lambda name: both[name])
-    what = "disagree" if start.mismatch[segment] >= start.drift[segment] else "move apart"
+    what = "disagree" if task.mismatch[segment] >= task.drift[segment] else "move apart"
     return (
         f"initial values and the condition on {segment} {what} by {both[segment]:.1e} at t = 0, "
         f"so the tolerance holds from t = {layer:g} on; before, the error is up to "

@@ -70,12 +70,9 @@ class Rates:
 
     def spectra(self, theta: Float[np.ndarray, " p"]) -> tuple[np.ndarray, np.ndarray]:
         """(û, φ) on the lattice."""
-        count, size = int(np.prod(self._table)), self.lattice.size
-        components = self.problem.components or 1
-        tables = theta[: (1 + components) * count].reshape(1 + components, *self._table)
-        modes = np.zeros((1 + components, *self._numbers.shape[1:]), complex)
-        modes[(..., *self._places_of_table)] = (tables[:, 0] + 1j * tables[:, 1]) * size
-        return modes[1:], modes[0]
+        with jax.enable_x64(True):
+            modes, potential = self._spectra(theta)
+        return np.asarray(modes), np.asarray(potential)
 
     def theta(self, modes: np.ndarray, potential: np.ndarray) -> Float[np.ndarray, " p"]:
         """θ of (û, φ); the head's bias is the wave k = 0, and so zero."""
@@ -83,8 +80,8 @@ class Rates:
         tables = np.stack([np.real(both), np.imag(both)], axis=1) / self.lattice.size
         return np.concatenate([tables.ravel(), np.zeros(len(modes))])
 
-    def _traced_spectra(self, theta: Array) -> tuple[Array, Array]:
-        """The same as `spectra`, as JAX code."""
+    @partial(jax.jit, static_argnums=0)
+    def _spectra(self, theta: Array) -> tuple[Array, Array]:
         count, components = int(np.prod(self._table)), self.problem.components or 1
         tables = theta[: (1 + components) * count].reshape(1 + components, *self._table)
         coefficients = (tables[:, 0] + 1j * tables[:, 1]) * self.lattice.size
@@ -95,7 +92,7 @@ class Rates:
     @partial(jax.jit, static_argnums=0)
     def of_theta(self, theta, t, control):
         """dθ/dt."""
-        modes, potential = self(*self._traced_spectra(theta), t, control)
+        modes, potential = self(*self._spectra(theta), t, control)
         both = jnp.concatenate([potential[None], modes])
         both = both[(slice(None), *self._places_of_table)] / self.lattice.size
         tables = jnp.stack([jnp.real(both), jnp.imag(both)], axis=1)
@@ -238,7 +235,7 @@ class Rates:
 
         The law's dependence on u, ∇u and ∇²u is measured by its own derivatives at each point.
         """
-        modes, potential = self._traced_spectra(theta)
+        modes, potential = self._spectra(theta)
         dim, shape, points = self.lattice.dim, self.problem.shape, self.lattice.size
         inverted, determinant = self._jacobian(potential)
         gradient = self._gradient(modes, inverted)
@@ -295,7 +292,7 @@ class Rates:
     @partial(jax.jit, static_argnums=0)
     def health(self, theta):
         """The largest stretch of a cell, det J at its smallest, and the range of u."""
-        modes, potential = self._traced_spectra(theta)
+        modes, potential = self._spectra(theta)
         inverted, determinant = self._jacobian(potential)
         u = self.backward(modes)
         largest = sum(jnp.abs(inverted[i][i]) for i in range(self.lattice.dim))

@@ -10,7 +10,7 @@ Otherwise the remainder is evaluated as it is, and schemes iterate on it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import scipy.linalg as sla
@@ -38,6 +38,7 @@ MOST_FACTORISATIONS = 8
 length."""
 
 
+@runtime_checkable
 class Placement(Protocol):
     """Places features and points anew as the solution moves."""
 

@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from tengbc.equations.local import local_rate, needed_derivatives
 from tengbc.errors import ProblemError, UsageError
-from tengbc.networks import Parameters
+from tengbc.networks import Network, Parameters
 from tengbc.pointwise import check_finite
 from tengbc.problem import Problem
 from tengbc.projection.collocation import Collocation
@@ -204,7 +204,7 @@ class FeatureDerivatives:
     derivative at any state.
     """
 
-    def __init__(self, problem: Problem, parameters: Parameters, x: Float[Array, "n d"]):
+    def __init__(self, problem: Problem, parameters: Parameters[Network], x: Float[Array, "n d"]):
         self.problem, self.parameters = problem, parameters
         self.components = problem.components or 1
         self._compile()

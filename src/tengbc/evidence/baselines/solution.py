@@ -67,7 +67,7 @@ class AbstractBaselineSolution(abc.ABC):
     facts: dict[str, object]
     result: Result = field(default_factory=lambda: Result(Outcome.DONE))
     history: Sequence[Record] = ()
-    error_estimate: Float[Array, " k"] = field(default_factory=lambda: np.zeros(0))
+    error_estimate: Float[Array, " _"] = field(default_factory=lambda: np.zeros(0))
 
     @property
     def total_seconds(self) -> float:

@@ -15,7 +15,7 @@ from tengbc.defaults import DEFAULT_TOLERANCE
 from tengbc.errors import UsageError
 from tengbc.geometry.points import Points
 from tengbc.journal import Journal
-from tengbc.networks import Parameters
+from tengbc.networks import Network, Parameters
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.solution import Solution
@@ -67,11 +67,24 @@ class Applies:
 
 
 @dataclass(frozen=True)
-class Start:
-    """What is known before the first resolution: how far initial and boundary data disagree."""
+class Task:
+    """What is to be solved: the problem, its options and its final time, and who is told.
 
+    `mismatch` and `drift` say how far initial and boundary data disagree and move apart at t = 0.
+    """
+
+    problem: Problem
+    options: Options
+    t_end: float
     mismatch: dict[str, float]
     drift: dict[str, float]
+    progress: Progress
+    journal: Journal
+
+    @property
+    def tolerance(self) -> float:
+        """The relative error to reach."""
+        return self.options.rtol or self.problem.rtol or DEFAULT_TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -105,6 +118,8 @@ class AbstractStrategy(abc.ABC):
     honours: ClassVar[frozenset[str]]
     """Options that it takes beside the common ones; any other is refused."""
     policy: ClassVar[RefinementPolicy] = RefinementPolicy()
+    measures_error: ClassVar[bool] = True
+    """Whether answers are compared with companions; otherwise a strategy marches once."""
 
     @abc.abstractmethod
     def applies(self, problem: Problem) -> Applies:
@@ -122,12 +137,8 @@ class AbstractStrategy(abc.ABC):
                 f"leave it out, or choose another strategy. Its own options: {known}."
             )
 
-    def tolerance(self, problem: Problem, options: Options) -> float | None:
-        """The relative error to reach; None if a strategy does not measure its error."""
-        return options.rtol or problem.rtol or DEFAULT_TOLERANCE
-
     @abc.abstractmethod
-    def first(self, problem: Problem, options: Options, t_end: float, tolerance: float) -> Any:
+    def first(self, task: Task) -> Any:
         """The resolution to begin with."""
 
     @abc.abstractmethod
@@ -150,22 +161,13 @@ class AbstractStrategy(abc.ABC):
         return False
 
     @abc.abstractmethod
-    def discretise(
-        self,
-        problem: Problem,
-        options: Options,
-        resolution: Any,
-        t_end: float,
-        start: Start,
-        progress: Progress,
-        journal: Journal,
-    ) -> Plan:
+    def discretise(self, task: Task, resolution: Any) -> Plan:
         """Space, scheme, steps and the fitted initial condition of a resolution."""
 
     @abc.abstractmethod
     def parameters(
-        self, problem: Problem, options: Options, resolution: Any, trajectory: Trajectory
-    ) -> tuple[Parameters, Float[Array, "k p"]]:
+        self, task: Task, resolution: Any, trajectory: Trajectory
+    ) -> tuple[Parameters[Network], Float[Array, "k p"]]:
         """The networks of the kept states: one architecture, and θ at each time."""
 
     def unseen(self, problem: Problem, resolution: Any) -> Points:

@@ -16,11 +16,10 @@ import numpy as np
 from jaxtyping import Float
 
 from tengbc.costs import BASE, Cost
+from tengbc.defaults import DEFAULT_TOLERANCE
 from tengbc.equations.local import local_rate, needed_derivatives
 from tengbc.errors import UsageError
 from tengbc.fourier import box_lattice
-from tengbc.geometry.points import Points
-from tengbc.journal import Journal
 from tengbc.networks import DeformedWaves, Network, Parameters, PotentialMap
 from tengbc.networks.network import with_head
 from tengbc.networks.potential import padded_table, table_shape
@@ -37,14 +36,13 @@ from tengbc.solver.strategies.base import (
     Distance,
     RefinementPolicy,
     Solved,
-    Start,
+    Task,
 )
 from tengbc.solver.strategies.features import COMPILING
 from tengbc.spaces import State
 from tengbc.spaces.deformed import LIMIT, SIZES, DeformedSpace, rates_on
 from tengbc.spaces.deformed_rates import MonitorOptions
 from tengbc.structure import structure
-from tengbc.types import Progress
 
 Array = np.ndarray
 TAIL = 1.0
@@ -107,10 +105,9 @@ class DeformedWavesStrategy(AbstractStrategy):
             return Applies(False, "the equation has derivatives of third order or more")
         return Applies(True, "a nonlinear equation on a periodic box: fronts may form and travel")
 
-    def first(
-        self, problem: Problem, options: Options, t_end: float, tolerance: float
-    ) -> WaveResolution:
-        return WaveResolution(COARSER * TAIL * tolerance, 2 * (options.dt or t_end / STEPS))
+    def first(self, task: Task) -> WaveResolution:
+        longest = task.options.dt or task.t_end / STEPS
+        return WaveResolution(COARSER * TAIL * task.tolerance, 2 * longest)
 
     def companion(self, resolution: WaveResolution) -> None:
         return None
@@ -132,16 +129,8 @@ class DeformedWavesStrategy(AbstractStrategy):
             resolution.tail / COARSER, resolution.largest_step / 2, tuple(surpassed)
         )
 
-    def discretise(
-        self,
-        problem: Problem,
-        options: Options,
-        resolution: WaveResolution,
-        t_end: float,
-        start: Start,
-        progress: Progress,
-        journal: Journal,
-    ) -> Plan:
+    def discretise(self, task: Task, resolution: WaveResolution) -> Plan:
+        problem, t_end = task.problem, task.t_end
         space = DeformedSpace(problem, resolution.tail, t_end, resolution.least)
         steps = StableSteps(np.linspace(0.0, t_end, TIMES + 1), resolution.largest_step)
         theta = space.start()
@@ -150,19 +139,13 @@ class DeformedWavesStrategy(AbstractStrategy):
         return Plan(space, RungeKutta(RK4), steps, State(theta), network, facts)
 
     def parameters(
-        self,
-        problem: Problem,
-        options: Options,
-        resolution: WaveResolution,
-        trajectory: Trajectory,
-    ) -> tuple[Parameters, Float[Array, "k p"]]:
+        self, task: Task, resolution: WaveResolution, trajectory: Trajectory
+    ) -> tuple[Parameters[Network], Float[Array, "k p"]]:
         """All states with as many waves as the richest has."""
         largest = max(trajectory.thetas, key=len)
-        parameters = Parameters(_network(problem, largest))
-        return parameters, np.stack([_padded(problem, t, largest) for t in trajectory.thetas])
-
-    def unseen(self, problem: Problem, resolution: WaveResolution) -> Points:
-        return problem.domain.interior(self.policy.unseen_points, seed=987_654_321)
+        parameters = Parameters(_network(task.problem, largest))
+        padded = [_padded(task.problem, theta, largest) for theta in trajectory.thetas]
+        return parameters, np.stack(padded)
 
     def estimate(self, answer: Solved, companion: Solved, distance: Distance) -> Float[Array, " k"]:
         """The distance, times the ratio of the largest tails so far, answer to companion."""
@@ -173,7 +156,7 @@ class DeformedWavesStrategy(AbstractStrategy):
 
     def cost(self, problem: Problem, options: Options, t_end: float, speed: float) -> Cost:
         """Transforms of four stages a step; steps are limited by diffusion across dense cells."""
-        digits = -math.log10(self.tolerance(problem, options) or 1.0)
+        digits = -math.log10(options.rtol or problem.rtol or DEFAULT_TOLERANCE)
         dim, lengths = problem.domain.dim, np.subtract(*problem.domain.bounds[::-1])
         points = min(POINTS_PER_DIGIT * digits, SIZES[-1])
         wave = 2 * np.pi / float(np.min(lengths)) * points / 3 * COMPRESSION

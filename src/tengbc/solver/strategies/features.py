@@ -10,10 +10,9 @@ import numpy as np
 from jaxtyping import Float
 
 from tengbc.costs import Cost, feature_memory, feature_options, feature_rows
-from tengbc.defaults import FEATURES
+from tengbc.defaults import DEFAULT_TOLERANCE, FEATURES
 from tengbc.errors import UsageError
 from tengbc.geometry.points import Points
-from tengbc.journal import Journal
 from tengbc.networks import Network, Parameters
 from tengbc.networks.waves import FeatureFamily
 from tengbc.options import Options
@@ -23,9 +22,8 @@ from tengbc.solution.measure import TIMES
 from tengbc.solver.march import Plan, Trajectory
 from tengbc.solver.sampling import initial_values
 from tengbc.solver.steps import GridSteps, StepGrading, TimeGrid, time_grid
-from tengbc.solver.strategies.base import AbstractStrategy, Blame, Solved, Start
+from tengbc.solver.strategies.base import AbstractStrategy, Blame, Solved, Task
 from tengbc.spaces import LinearSpace, State
-from tengbc.types import Progress
 
 Array = np.ndarray
 GROWTH = 1.5
@@ -145,21 +143,13 @@ class AbstractFeatureStrategy(AbstractStrategy):
         dt = resolution.dt * part[-1]
         return replace(resolution, dt=dt, grading=grading if part[0] < part[-1] else None)
 
-    def discretise(
-        self,
-        problem: Problem,
-        options: Options,
-        resolution: FeatureResolution,
-        t_end: float,
-        start: Start,
-        progress: Progress,
-        journal: Journal,
-    ) -> Plan:
-        scheme, grid = chosen_scheme(options), resolution.grid(t_end)
+    def discretise(self, task: Task, resolution: FeatureResolution) -> Plan:
+        problem, options = task.problem, task.options
+        scheme, grid = chosen_scheme(options), resolution.grid(task.t_end)
         points = options.interior_points or round(oversampling(problem) * resolution.features)
-        space = self.space(problem, options, resolution, points, scheme, grid)
+        space = self.space(task, resolution, points, scheme, grid)
         target = initial_values(problem, space.collocation.interior)
-        if max(start.mismatch.values(), default=0.0) <= COMPATIBLE:
+        if max(task.mismatch.values(), default=0.0) <= COMPATIBLE:
             theta = space.project(space.collocation.parameters.start, target, 0.0).theta
         else:
             # u₀ is what counts: the first step meets the boundary.
@@ -179,8 +169,7 @@ class AbstractFeatureStrategy(AbstractStrategy):
     @abc.abstractmethod
     def space(
         self,
-        problem: Problem,
-        options: Options,
+        task: Task,
         resolution: FeatureResolution,
         points: int,
         scheme: AbstractScheme,
@@ -193,13 +182,9 @@ class AbstractFeatureStrategy(AbstractStrategy):
         """The features of a resolution, as they are at the start."""
 
     def parameters(
-        self,
-        problem: Problem,
-        options: Options,
-        resolution: FeatureResolution,
-        trajectory: Trajectory,
-    ) -> tuple[Parameters, Float[Array, "k p"]]:
-        return Parameters(self.network(problem, resolution)), np.array(trajectory.thetas)
+        self, task: Task, resolution: FeatureResolution, trajectory: Trajectory
+    ) -> tuple[Parameters[Network], Float[Array, "k p"]]:
+        return Parameters(self.network(task.problem, resolution)), np.array(trajectory.thetas)
 
     def unseen(self, problem: Problem, resolution: FeatureResolution) -> Points:
         count = self.policy.unseen_points
@@ -211,7 +196,8 @@ class AbstractFeatureStrategy(AbstractStrategy):
 
     def cost(self, problem: Problem, options: Options, t_end: float, speed: float) -> Cost:
         """Three marches: the factorisations of their stages and a product or two for each step."""
-        digits, m = -math.log10(self.tolerance(problem, options) or 1.0), problem.components or 1
+        tolerance, m = options.rtol or problem.rtol or DEFAULT_TOLERANCE, problem.components or 1
+        digits = -math.log10(tolerance)
         features = options.features or smooth_features(problem, digits)
         rows = m * feature_rows(options, features, m)
         steps = t_end / options.dt if options.dt else FEATURES.steps(digits)

@@ -14,13 +14,12 @@ from tengbc.lstsq.regularised import RegularisedQR
 from tengbc.networks import Network
 from tengbc.networks.adapt import axes_of_field
 from tengbc.networks.waves import FeatureFamily
-from tengbc.options import Options
 from tengbc.pointwise import QUICK
 from tengbc.problem import Problem
 from tengbc.schemes import AbstractScheme
 from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.steps import MANY_STEPS, StepGrading, TimeGrid
-from tengbc.solver.strategies.base import Applies
+from tengbc.solver.strategies.base import Applies, Task
 from tengbc.solver.strategies.features import (
     RANDOM,
     AbstractFeatureStrategy,
@@ -68,18 +67,18 @@ class FrozenFeatures(AbstractFeatureStrategy):
     def refuses(self, scheme: AbstractScheme) -> str:
         return ""
 
-    def first(
-        self, problem: Problem, options: Options, t_end: float, tolerance: float
-    ) -> FeatureResolution:
+    def first(self, task: Task) -> FeatureResolution:
         """The features that a smooth problem needs for its digits, more if u₀ needs more."""
-        digits = -math.log10(tolerance)
+        problem, options, digits = task.problem, task.options, -math.log10(task.tolerance)
         features, family = smooth_features(problem, digits), RANDOM
         if options.features:
             features = options.features
         else:
             most = round(FEATURES.most_features / FEATURES.companion_features)
-            features, family = resolving_features(problem, features, most, tolerance, options.seed)
-        dt, grading = options.dt or t_end / FEATURES.steps(digits), None
+            features, family = resolving_features(
+                problem, features, most, task.tolerance, options.seed
+            )
+        dt, grading = options.dt or task.t_end / FEATURES.steps(digits), None
         if family.axes is not None and not options.dt and chosen_scheme(options).one_step:
             points = family.interior(problem.domain, PACE_POINTS, options.seed)
             grading = StepGrading.growing(initial_pace(problem, points), dt * CALM_STEPS)
@@ -92,13 +91,13 @@ class FrozenFeatures(AbstractFeatureStrategy):
 
     def space(
         self,
-        problem: Problem,
-        options: Options,
+        task: Task,
         resolution: FeatureResolution,
         points: int,
         scheme: AbstractScheme,
         grid: TimeGrid,
     ) -> LinearSpace:
+        problem, options = task.problem, task.options
         interior = resolution.family.interior(problem.domain, points, resolution.seed)
         count = options.boundary_points or boundary_count(problem, len(interior))
         return LinearSpace(

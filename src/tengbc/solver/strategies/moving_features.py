@@ -9,12 +9,11 @@ from typing import final
 from tengbc.defaults import FEATURES
 from tengbc.networks import GradedAxis, Network
 from tengbc.networks.adapt import axes_of_field
-from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.schemes import AbstractScheme
 from tengbc.solver.sampling import boundary_points
 from tengbc.solver.steps import TimeGrid
-from tengbc.solver.strategies.base import Applies
+from tengbc.solver.strategies.base import Applies, Task
 from tengbc.solver.strategies.features import (
     AbstractFeatureStrategy,
     FeatureResolution,
@@ -50,12 +49,10 @@ class MovingFeatures(AbstractFeatureStrategy):
             return ""
         return "since steps must be implicit and may be halved, which multistep schemes cannot bear"
 
-    def first(
-        self, problem: Problem, options: Options, t_end: float, tolerance: float
-    ) -> FeatureResolution:
-        digits = -math.log10(tolerance)
+    def first(self, task: Task) -> FeatureResolution:
+        problem, options, digits = task.problem, task.options, -math.log10(task.tolerance)
         features = options.features or MORE * smooth_features(problem, digits)
-        dt = options.dt or t_end / (MORE * FEATURES.steps(digits))
+        dt = options.dt or task.t_end / (MORE * FEATURES.steps(digits))
         return FeatureResolution(features, dt, options.seed)
 
     def network(self, problem: Problem, resolution: FeatureResolution) -> Network:
@@ -63,13 +60,13 @@ class MovingFeatures(AbstractFeatureStrategy):
 
     def space(
         self,
-        problem: Problem,
-        options: Options,
+        task: Task,
         resolution: FeatureResolution,
         points: int,
         scheme: AbstractScheme,
         grid: TimeGrid,
     ) -> LinearSpace:
+        problem = task.problem
         axis = _initial_axis(problem)
         placement = self._placement(problem, resolution, points)
         return LinearSpace(

@@ -17,14 +17,13 @@ from tengbc.options import Options
 from tengbc.outcome import unwritten
 from tengbc.problem import Problem
 from tengbc.projection import Collocation, SeparableProjection, SubsetProjection
-from tengbc.schemes import SCHEMES, AbstractScheme, RungeKutta
+from tengbc.schemes import SCHEMES, AbstractScheme
 from tengbc.solver.march import Plan, Trajectory
 from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.steps import GridSteps, time_grid
-from tengbc.solver.strategies.base import AbstractStrategy, Applies, Blame, Solved, Start
+from tengbc.solver.strategies.base import AbstractStrategy, Applies, Blame, Solved, Task
 from tengbc.solver.strategies.features import COMPILING, keep_every
 from tengbc.spaces import NetworkSpace, State
-from tengbc.types import Progress
 
 Array = np.ndarray
 POLISHING = 20
@@ -48,6 +47,8 @@ class Paper(AbstractStrategy):
         }
     )
 
+    measures_error = False
+
     def applies(self, problem: Problem) -> Applies:
         return Applies(True, "any problem; taken only if asked for, since it is slow")
 
@@ -59,10 +60,7 @@ class Paper(AbstractStrategy):
                 f"needs matrices; choose an explicit one, or another strategy."
             )
 
-    def tolerance(self, problem: Problem, options: Options) -> None:
-        return None
-
-    def first(self, problem: Problem, options: Options, t_end: float, tolerance: float) -> None:
+    def first(self, task: Task) -> None:
         return None
 
     def companion(self, resolution: None) -> None:
@@ -71,22 +69,14 @@ class Paper(AbstractStrategy):
     def refine(self, resolution: None, solved: Solved, blame: Blame | None) -> None:
         return None
 
-    def discretise(
-        self,
-        problem: Problem,
-        options: Options,
-        resolution: None,
-        t_end: float,
-        start: Start,
-        progress: Progress,
-        journal: Journal,
-    ) -> Plan:
+    def discretise(self, task: Task, resolution: None) -> Plan:
         """The initial condition is fitted on few points and then polished on all.
 
         It has to be far better than the error wanted at the end: L(u) sees its roughest part
         enlarged, no step can remove what the network could not fit, and so the march drifts.
         """
-        grid = time_grid(t_end, options.dt or PAPER.dt)
+        problem, options = task.problem, task.options
+        grid = time_grid(task.t_end, options.dt or PAPER.dt)
         domain, network = problem.domain, _network(problem, options)
         if options.interior_points is not None:
             interior = domain.interior(options.interior_points)
@@ -96,9 +86,9 @@ class Paper(AbstractStrategy):
         collocation = Collocation(problem, network, interior, boundary)
         projection, failure = _projection(options), None
         try:
-            theta = _initial_fit(collocation, network, projection, options, progress, journal)
+            theta = _initial_fit(collocation, network, projection, task)
         except OutputError as error:
-            theta, failure = _fitted_so_far(collocation, journal), unwritten(error)
+            theta, failure = _fitted_so_far(collocation, task.journal), unwritten(error)
         steps = GridSteps(grid, keep_every(len(theta), grid.steps, checks=False))
         facts = {
             "scheme": chosen_scheme(options).name,
@@ -119,18 +109,17 @@ class Paper(AbstractStrategy):
         )
 
     def parameters(
-        self, problem: Problem, options: Options, resolution: None, trajectory: Trajectory
-    ) -> tuple[Parameters, Float[Array, "k p"]]:
-        return Parameters(_network(problem, options)), np.array(trajectory.thetas)
+        self, task: Task, resolution: None, trajectory: Trajectory
+    ) -> tuple[Parameters[Network], Float[Array, "k p"]]:
+        return Parameters(_network(task.problem, task.options)), np.array(trajectory.thetas)
 
     def cost(self, problem: Problem, options: Options, t_end: float, speed: float) -> Cost:
         """Columns and a factorisation for each iteration of each stage, and the initial fit."""
         dim, m = problem.domain.dim, problem.components or 1
         rows, active = m * paper_rows(options, dim), options.subset or PAPER.subset
-        scheme = chosen_scheme(options)
-        stages = scheme.tableau.stages if isinstance(scheme, RungeKutta) else 1
         # Measured: a stage settles in one iteration, at twice the operations of its Gram matrix.
-        march = stages * t_end / (options.dt or PAPER.dt) * 4 * rows * active * (active + 15)
+        fits = chosen_scheme(options).fits_per_step * t_end / (options.dt or PAPER.dt)
+        march = fits * 4 * rows * active * (active + 15)
         points = m * (PAPER.fit_points + PAPER.fit_boundary_points)
         parameters = min(paper_parameters(options, dim, m), PAPER.fit_subset)
         fit = 1.5 * points**2 * parameters * (options.fit_iterations or PAPER.fit_iterations)
@@ -141,9 +130,7 @@ class Paper(AbstractStrategy):
 def chosen_scheme(options: Options) -> AbstractScheme:
     """The scheme that the options name, or the paper's, with the stage data asked for."""
     scheme = SCHEMES[options.scheme or PAPER.scheme]
-    if isinstance(scheme, RungeKutta) and options.stage_data is not None:
-        return replace(scheme, stage_data=options.stage_data)
-    return scheme
+    return scheme if options.stage_data is None else scheme.with_stage_data(options.stage_data)
 
 
 def _network(problem: Problem, options: Options) -> Network:
@@ -177,15 +164,10 @@ def _fitted_so_far(collocation: Collocation, journal: Journal) -> Float[Array, "
 
 
 def _initial_fit(
-    collocation: Collocation,
-    network: Network,
-    projection: SubsetProjection,
-    options: Options,
-    progress: Progress,
-    journal: Journal,
+    collocation: Collocation, network: Network, projection: SubsetProjection, task: Task
 ) -> Float[Array, " p"]:
     """Head exactly, random subsets of the body by damped and accelerated steps, then polished."""
-    problem, fitted = collocation.problem, journal.stage("initial fit")
+    problem, options, fitted = task.problem, task.options, task.journal.stage("initial fit")
     before = fitted.recall()
     if before is not None and before.finished:
         return before.arrays["theta"]
@@ -198,7 +180,9 @@ def _initial_fit(
     iterations = options.fit_iterations or PAPER.fit_iterations
 
     def told(iteration: int, residual: float) -> object:
-        return progress("initial fit", (iteration + 1) / iterations, {"fit_residual": residual})
+        return task.progress(
+            "initial fit", (iteration + 1) / iterations, {"fit_residual": residual}
+        )
 
     fitter = SeparableProjection(iterations, PAPER.fit_subset, patience=60, acceleration=True)
     target = initial_values(problem, coarse.interior)

@@ -115,8 +115,8 @@ def solve_pinn(
     watch = Stopwatch()
     report("prepare", 0.0, {})
     network = space_time_network(problem.domain, end, problem.components, widths, seed)
-    parameters = Parameters(network)  # pyright: ignore[reportArgumentType]
-    build: Builder = parameters.network  # pyright: ignore[reportAssignmentType]
+    parameters = Parameters(network)
+    build: Builder = parameters.network
     counts = points if isinstance(points, PointCounts) else PointCounts(*(points or ()))
     rows = Rows(problem, build, end, counts, seed, boundary_weight)
     training = OPTIMISERS[optimiser](rows, parameters.start)

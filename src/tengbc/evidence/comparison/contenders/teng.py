@@ -9,7 +9,7 @@ from tengbc.solver import solve
 
 TOLERANCES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 FIT_SHARE = 0.4
-"""The part of the seconds that the initial fit of `paper` may take."""
+"""The part of the time after which the initial fit of `paper` has to be content."""
 
 
 def fast_trials(contest: Contest) -> Iterator[Trial]:
