@@ -81,7 +81,7 @@ def compute(
 
 
 def samples(solution: SpectralSolution) -> np.ndarray:
-    """u[k, i, j] at x₁ = iπ/128, x₂ = 2πj/256: every so many points of the lattice."""
+    """u[k, i, j] at x₁ = iπ/128, x₂ = 2πj/256, which are points of every lattice."""
     return np.stack(
         [
             lattice.backward(modes)[0, :: lattice.shape[0] // 128, :: lattice.shape[1] // 256]

@@ -19,7 +19,7 @@ DEFAULT_ORDER = 20
 MESH = 12
 """Triangles across a plane domain that has no integration rule of its own."""
 HOPELESS = 1000
-"""So many times more points than expected are tried before a domain counts as empty."""
+"""Points that are tried, per point expected, before a domain counts as empty."""
 Array = np.ndarray
 
 

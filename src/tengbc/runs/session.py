@@ -21,11 +21,11 @@ from tengbc.runs.config import Config
 from tengbc.runs.directory import RunDirectory, write_summary
 from tengbc.runs.signals import SignalWatch
 from tengbc.solution import Solution
-from tengbc.solver import solve
 from tengbc.solution.measure import Errors
-from tengbc.types import Progress
-from tengbc.storage.history_file import HistoryFile
 from tengbc.solution.summary import failed_summary, measure, summary
+from tengbc.solver import solve
+from tengbc.storage.history_file import HistoryFile
+from tengbc.types import Progress
 
 
 @dataclass(frozen=True)
@@ -86,11 +86,16 @@ def run_in_directory(
         errors = measure(solution)
         total = journal.seconds_before + imported + time.perf_counter() - began
         content = summary(solution, errors, {"import": imported, "total": total})
-        solution.save(directory.path / "solution.safetensors")
-        pages = leave_report(directory.path, solution, content)
-        files = [write_summary(directory.path, content), *pages]
+        files = write_results(directory.path, solution, content)
         journal.history.close()
         return Ended(solution, errors, content, files)
+
+
+def write_results(directory: Path, solution: Solution, content: dict[str, Any]) -> list[Path]:
+    """The solution, its report, and last of all the summary; the paths a user is shown."""
+    solution.save(directory / "solution.safetensors")
+    report = leave_report(directory, solution, content)
+    return [write_summary(directory, content), *report]
 
 
 @contextlib.contextmanager
