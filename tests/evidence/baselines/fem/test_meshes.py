@@ -136,7 +136,7 @@ def test_a_narrow_gap_splits_the_edges_along_it():
 
 
 @pytest.mark.parametrize("resolution", [1, 0, -3, 2.5, True])
-def test_resolution_must_be_a_count(resolution):
+def test_resolution_must_be_a_count(wrong_types, resolution):
     with pytest.raises(tb.UsageError, match="resolution"):
         build_mesh(tb.Disk(), resolution)
 
