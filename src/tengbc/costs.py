@@ -1,7 +1,5 @@
 """What a run costs, as far as it can be told beforehand, and what this machine has."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import time

@@ -3,8 +3,6 @@
 They stand here, and nowhere else, so that costs can be told before anything heavy is imported.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 DEFAULT_TOLERANCE = 1e-6

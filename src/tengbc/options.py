@@ -1,7 +1,5 @@
 """Every option of a run, checked before anything heavy is imported."""
 
-from __future__ import annotations
-
 import difflib
 import math
 import sys

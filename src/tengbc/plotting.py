@@ -1,7 +1,5 @@
 """Figures without a display: matplotlib, loaded when a figure is drawn and not before."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Where a result comes from: command, commit, versions, threads, machine, seconds."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import platform

@@ -7,8 +7,6 @@ without effect is taken to depend on it, which costs time but never correctness.
 u > 0 or sign(u) have no derivative that could tell; a law that takes one is not affine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

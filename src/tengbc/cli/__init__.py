@@ -1,7 +1,5 @@
 """The command line: `tengbc run heat-robin`; signals are dealt with before all else is imported."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

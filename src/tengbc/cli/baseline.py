@@ -1,7 +1,5 @@
 """tengbc baseline: solve a problem with a competitor, same summary.json."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator

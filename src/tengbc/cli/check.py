@@ -1,7 +1,5 @@
 """tengbc check: is it well stated, is it whole, and what will it cost?"""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

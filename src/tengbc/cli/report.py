@@ -1,7 +1,5 @@
 """tengbc report: make a run's page again, or compare several runs on one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """tengbc reproduce: the paper's tables and figures, remade."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """tengbc resume: go on with a run that was interrupted, killed or out of space."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """What a boundary condition is, and one from a function of one's own."""
 
-from __future__ import annotations
-
 import abc
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """What pictures show of a domain: a line, the plane, the middle slices of a solid."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 

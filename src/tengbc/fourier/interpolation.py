@@ -5,8 +5,6 @@ there are combined with ψ as weights (Barnett, Magland & af Klinteberg 2019): e
 10⁻¹³ of the field's size, at the price of one transform and WIDTHᵈ products per point.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

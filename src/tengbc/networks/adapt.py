@@ -4,8 +4,6 @@ The same code serves initial values in any dimension, by their derivatives, and 
 its march on an interval, by its values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax

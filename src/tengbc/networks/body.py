@@ -1,7 +1,5 @@
 """The body of a network: x ↦ features φ(x), how to evaluate it, what its Jacobian is made of."""
 
-from __future__ import annotations
-
 import abc
 from typing import ClassVar, Literal
 

@@ -1,7 +1,5 @@
 """Hidden layers a ↦ σ(Wa + b), any number and widths, behind an optional coordinate map."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 

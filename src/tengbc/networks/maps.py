@@ -1,7 +1,5 @@
 """Coordinate maps x ↦ ξ(x): features are functions of ξ, and ξ rises steeply where u is steep."""
 
-from __future__ import annotations
-
 import abc
 
 import equinox as eqx

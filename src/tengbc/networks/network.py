@@ -1,7 +1,5 @@
 """A network: a body that makes features, a head that combines them linearly, and its vector θ."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 

@@ -5,8 +5,6 @@ box is [0, 2π)ᵈ the waves are all k with |kᵢ| ≤ reachᵢ. Since φ draws 
 where the solution is steep, few waves resolve a front that would need many in x.
 """
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar, Literal
 

@@ -1,7 +1,5 @@
 """Waves sin(wᵀξ(x) + b): features that need no training, of coordinates that suit the solution."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What a fit reports, when an iteration of fits may stop, and what every projection can do."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

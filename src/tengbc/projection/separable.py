@@ -7,8 +7,6 @@ body alone, whose Jacobian is J_body with the span of the features projected out
     Φ = ∂(u, g)/∂head = QR,   J' = J_body − Q(QᵀJ_body),   δ = argmin ‖r − J'δ‖² + λ‖δ‖²
 """
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 from typing import cast

@@ -1,7 +1,5 @@
 """The curves of a report: which series stand in which chart."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tengbc.history import Quantity, quantity

@@ -1,7 +1,5 @@
 """Several runs on one page, side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """All that a report shows, as plain JSON: `report-data.json`, from which it can be remade."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The domain as a small SVG: its boundary segments in their colours, with their names."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

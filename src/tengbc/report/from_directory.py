@@ -1,7 +1,5 @@
 """Reports from what a run directory holds, without the problem and without JAX."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

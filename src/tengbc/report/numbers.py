@@ -1,7 +1,5 @@
 """Numbers as people read them, and arrays as text that the page's script reads."""
 
-from __future__ import annotations
-
 import base64
 import math
 from typing import Any

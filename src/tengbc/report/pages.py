@@ -1,7 +1,5 @@
 """HTML from templates, with style, script and data inside; the page of one run."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import resources
 from typing import Any

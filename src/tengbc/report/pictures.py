@@ -1,7 +1,5 @@
 """The solution and its error at a few times, small enough to send by mail."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

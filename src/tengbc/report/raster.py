@@ -1,7 +1,5 @@
 """The points of a report's pictures: on a line, in the plane, on slices of a solid."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

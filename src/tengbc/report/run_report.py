@@ -1,7 +1,5 @@
 """The report of a solution: one HTML file, which every run leaves in its directory."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """What a run came to, in plain words and in figures, as far as its summary knows them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

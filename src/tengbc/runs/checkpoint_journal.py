@@ -1,7 +1,5 @@
 """The journal of a run directory: checkpoints by time and at signals, history line by line."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Checkpoints: numbered files, the last three kept, the newest that verifies is used."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -3,8 +3,6 @@
 Nothing in it is evaluated; `problem = "FILE.py:NAME"` names a Python file that `run` executes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """One session of a run in its directory: from the newest checkpoint to the end, or to a signal."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Everything in a run directory: is it whole, and do its parts belong together?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

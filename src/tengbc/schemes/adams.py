@@ -4,8 +4,6 @@ u⁺ = u + Δt Σⱼ bⱼ L(uₙ₋ⱼ), where Σ bⱼ fₙ₋ⱼ is the integra
 through the last k rates. The first k − 1 steps are RK4's, which is at least of the same order.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -9,8 +9,6 @@ stiff linear part stays implicit, all else is explicit. The first k − 1 steps 
 order 5.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb

@@ -11,8 +11,6 @@ A remainder (e, d) that depends on U (nonlinear terms, coefficients that change 
 on.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """A solution to a file and back, to the last bit."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How errors are measured, the same for every solver: relative L² on points of no fit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

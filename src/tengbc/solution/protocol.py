@@ -1,7 +1,5 @@
 """What summaries, comparisons and figures need of a solution, whatever solver it comes from."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 

@@ -1,7 +1,5 @@
 """The solution: a network for every stored time, callable anywhere in the domain."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """summary.json: the contract for scripts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ Where they do not, the solution has an initial layer: it is not smooth at t = 0 
 and no smooth method follows it there. The layer spreads and fades, but its error has to be said.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 

@@ -1,7 +1,5 @@
 """Check before compute: is the problem well stated, and what will the run cost?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """solve(): a problem in, a solution out."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 

@@ -7,8 +7,6 @@ and what from space, and the next resolution is finer in what is to blame. A str
 companion of its own is compared with the resolution before; one without a tolerance marches once.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

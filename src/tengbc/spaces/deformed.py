@@ -6,8 +6,6 @@ parts of a monitor of |∇u|, û so that the equation holds. There are more wave
 fill up: nothing is fitted anew, zeros are added to θ.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache

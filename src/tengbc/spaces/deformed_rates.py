@@ -11,8 +11,6 @@ m = exp(S ½log(1 + α S|∇u|²)): the first S carries points to both sides of 
 taken of the logarithm, leaves no corner where the front ends.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

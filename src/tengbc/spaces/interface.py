@@ -10,8 +10,6 @@ the rows of a stage, (M − τL̄)c = right, B̄c = d, are solved as least squar
 sparse equations of a weak form is the space's own affair.
 """
 
-from __future__ import annotations
-
 import abc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

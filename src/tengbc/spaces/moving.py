@@ -5,8 +5,6 @@ When it has become steeper, or has moved on, features and points are placed anew
 them once: θ changes, u does not.
 """
 
-from __future__ import annotations
-
 import jax
 import numpy as np
 from jaxtyping import Float

@@ -1,7 +1,5 @@
 """What the formula of a Runge–Kutta stage gives on the boundary."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import jax

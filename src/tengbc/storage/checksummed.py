@@ -1,7 +1,5 @@
 """A safetensors file with a description in JSON and a digest: every changed byte is noticed."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

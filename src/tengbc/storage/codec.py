@@ -3,8 +3,6 @@
 A domain or a body of one's own becomes known by one line: `register(MyDomain)`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """history.csv: a line per step, appended while the run is under way, whole lines only."""
 
-from __future__ import annotations
-
 import csv
 import errno
 import io

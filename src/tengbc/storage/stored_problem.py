@@ -1,7 +1,5 @@
 """A problem as far as a file holds one: domain, names and formulas as text, but no functions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NoReturn, final

@@ -1,7 +1,5 @@
 """What all baselines share: the times they are asked for, and the solution that comes out."""
 
-from __future__ import annotations
-
 import abc
 import math
 from collections.abc import Sequence

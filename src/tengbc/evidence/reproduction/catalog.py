@@ -1,7 +1,5 @@
 """What there is to reproduce: problems by group, and the runs each needs; no heavy imports."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from importlib import resources

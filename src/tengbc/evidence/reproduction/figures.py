@@ -1,7 +1,5 @@
 """The paper's figures: maps, errors over time, losses per step, and solvers against each other."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

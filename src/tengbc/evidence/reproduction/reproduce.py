@@ -1,7 +1,5 @@
 """Remake a group of results: run what is missing, then tables and figures from what is there."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

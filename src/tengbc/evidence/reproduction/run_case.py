@@ -1,7 +1,5 @@
 """One run of a reproduction: solve, measure, leave a summary and what the figures need."""
 
-from __future__ import annotations
-
 import io
 import time
 from pathlib import Path

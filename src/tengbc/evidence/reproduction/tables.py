@@ -1,7 +1,5 @@
 """The paper's tables with ours beside them, as Markdown and CSV."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

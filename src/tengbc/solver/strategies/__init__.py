@@ -11,8 +11,6 @@ The first that applies is taken: the order of the table is that of `STRATEGIES`.
 strategy at hand does not take is refused; it never changes the strategy.
 """  # noqa: E501
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tengbc.errors import UsageError

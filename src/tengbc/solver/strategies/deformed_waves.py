@@ -5,8 +5,6 @@ is the error of the coarser, measured. That of the finer follows from it: the er
 proportion to what its shortest waves hold.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import final

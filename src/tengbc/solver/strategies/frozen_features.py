@@ -1,7 +1,5 @@
 """Frozen features: one basis chosen by the initial values, matrices and factors made once."""
 
-from __future__ import annotations
-
 import math
 from typing import final
 

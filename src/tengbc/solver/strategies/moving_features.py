@@ -1,7 +1,5 @@
 """Moving features: on an interval, waves and points follow a front that forms or travels."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import final

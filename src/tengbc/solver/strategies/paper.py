@@ -1,7 +1,5 @@
 """The paper's own method: all parameters of a deep network march, stage by stage."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import final
 

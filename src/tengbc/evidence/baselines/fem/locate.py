@@ -1,7 +1,5 @@
 """Where in the mesh a point lies, and the matrix that evaluates discrete functions there."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The finite-element solution: nodal values at the stored times, callable in the domain."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, final

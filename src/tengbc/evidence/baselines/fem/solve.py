@@ -1,7 +1,5 @@
 """solve_fem(): a problem in, a finite-element solution out."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One time step of a semi-discrete problem."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse
 from jaxtyping import Float

@@ -1,7 +1,5 @@
 """The semi-discrete problem M u' = f(t) − K(t) u + N(u), some unknowns prescribed."""
 
-from __future__ import annotations
-
 import jax
 import numpy as np
 import scipy.sparse

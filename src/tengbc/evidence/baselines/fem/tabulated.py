@@ -1,7 +1,5 @@
 """Basis functions and their gradients at the quadrature points of cells or boundary facets."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any

@@ -7,8 +7,6 @@ boundary integral. Without diffusion only the inflow v·n < 0 takes a value, at 
 the flow changes in time through the integral of |v·n|(g − u), since then the inflow moves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """A network of space and time: u_θ(x, t), tanh layers behind a scaling or a periodic embedding."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 

@@ -13,8 +13,6 @@ J = ∂r/∂θ the step is δ = (JᵀJ + λI)⁻¹Jᵀr, or the same in kernel f
 whichever matrix is smaller; then the best of θ − 2⁻ᵏδ is taken.
 """
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

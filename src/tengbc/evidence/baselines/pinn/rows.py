@@ -1,7 +1,5 @@
 """What a space–time network should make zero: equation, initial values and conditions on points."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """solve_spectral(): a problem on a periodic box in, a Fourier solution out."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

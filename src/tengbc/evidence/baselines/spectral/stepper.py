@@ -5,8 +5,6 @@ self-advection in conservative form and the rest by values at the lattice's poin
 steps of order four leave the linear part exact (integrating factor).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
