@@ -121,8 +121,8 @@ class DeformedWaves(AbstractBody):
         return jnp.stack([jnp.real(waves), -jnp.imag(waves)]).ravel()
 
     def combine(
-        self, weight: Float[np.ndarray, "m n"], x: Float[np.ndarray, "n d"], slopes: bool = False
-    ) -> Float[np.ndarray, "n m ..."]:
+        self, weight: Float[np.ndarray, "m n"], x: Float[np.ndarray, "k d"], slopes: bool = False
+    ) -> Float[np.ndarray, "k m ..."]:
         """By fast transforms, without ever forming the features."""
         lattice = self.map.lattice
         tables = np.asarray(weight).reshape(-1, *self.map.potential.shape)
