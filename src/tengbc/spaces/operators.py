@@ -120,7 +120,7 @@ class LinearisedOperators:
             values, rates = self._matrices(theta, self.collocation.interior.x, t)
         return np.asarray(values), np.asarray(rates)
 
-    def boundary_matrices(self, theta: Float[Array, " p"], t: float) -> list[Float[Array, "n k c"]]:
+    def boundary_matrices(self, theta: Float[Array, " p"], t: float) -> list[Float[Array, "_ _ c"]]:
         """∂g(u)/∂c on each segment; one that is not finite, or says nothing, is an error."""
         boundary = self.collocation.boundary
         with jax.enable_x64(True):
