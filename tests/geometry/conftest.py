@@ -51,6 +51,18 @@ DOMAINS = {
             [(0.3, 0.3), (0.3, 0.7), (0.7, 0.7), (0.7, 0.3)],
         ],
     ),
+    "round-hole": Polygon(SQUARE, holes=[Disk(0.6, (0.2, -0.1))]),
+    "round-holes": Polygon(
+        [(0, 0), (4, 0), (4.5, 3), (1, 2.5)],
+        holes=[
+            Disk(0.3, (1.5, 1)),
+            [(2, 0.5), (2.5, 0.5), (2.2, 1)],
+            AnnularSector(0.4, 0.8, 1.0, 3.5, center=(3.2, 1.7)),
+            Rectangle((3, 0.2), (3.6, 0.5)),
+        ],
+        names=["low", "side", "high", "side"],
+    ),
+    "round-hole-far": Polygon([(x + 1e4, y) for x, y in SQUARE], holes=[Disk(0.9, (1e4, 0))]),
     "polygon-thin": Polygon([(0, 0), (1, 1), (0.51, 0.49)]),
     "polygon-far": Polygon([(x + 1e4, y - 1e4) for x, y in L_SHAPE]),
     "periodic-1d": PeriodicBox([0], [2 * np.pi]),

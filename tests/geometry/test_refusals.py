@@ -20,6 +20,9 @@ from tengbc.geometry import (
 )
 
 TRIANGLE = [(0, 0), (1, 0), (0, 1)]
+SQUARE = [(0, 0), (1, 0), (1, 1), (0, 1)]
+INSCRIBED = (0.35 + 0.4 / np.hypot(1, 0.7), 0.5 + 0.28 / np.hypot(1, 0.7))
+"""0.4 from the middle of the edge from (0, 1) to (0.7, 0)."""
 NAN, INFINITE = float("nan"), float("inf")
 
 IMPOSSIBLE = {
@@ -56,6 +59,37 @@ IMPOSSIBLE = {
     "hole across": (lambda: Polygon(TRIANGLE, [[(0.1, 0.1), (2, 0.1), (0.1, 0.3)]]), "not valid"),
     "hole on a line": (lambda: Polygon(TRIANGLE, [[(0.1, 0.1), (0.2, 0.2), (0.3, 0.3)]]), "hole0"),
     "holes not rings": (lambda: Polygon(TRIANGLE, [(0.1, 0.1), (0.2, 0.3)]), "hole0"),
+    "hole on an edge": (
+        lambda: Polygon(TRIANGLE, [[(0.1, 0), (0.2, 0.1), (0.1, 0.1)]]),
+        "hole0 touches the outer edge",
+    ),
+    "holes that touch": (
+        lambda: Polygon(
+            SQUARE, [[(0.1, 0.1), (0.5, 0.5), (0.1, 0.2)], [(0.5, 0.5), (0.9, 0.9), (0.8, 0.9)]]
+        ),
+        "hole1 touches hole0",
+    ),
+    "round hole on an edge": (
+        lambda: Polygon([(0, 1), (0.7, 0), (2, 2)], [Disk(0.4, INSCRIBED)]),
+        "hole0 touches the outer edge",
+    ),
+    "round holes that touch": (
+        lambda: Polygon(SQUARE, [Disk(0.2, (0.3, 0.3)), Disk(0.05, (0.45, 0.5))]),
+        "hole1 touches hole0",
+    ),
+    "round hole across": (lambda: Polygon(SQUARE, [Disk(0.3, (0.9, 0.5))]), "not valid"),
+    "round hole outside": (lambda: Polygon(SQUARE, [Disk(0.3, (3, 0))]), "hole lies outside"),
+    "round holes overlap": (
+        lambda: Polygon(SQUARE, [Disk(0.2, (0.3, 0.3)), Disk(0.2, (0.5, 0.5))]),
+        "not valid",
+    ),
+    "round hole in a hole": (
+        lambda: Polygon(SQUARE, [Disk(0.3, (0.5, 0.5)), Disk(0.1, (0.5, 0.5))]),
+        "not valid",
+    ),
+    "hole with a hole": (lambda: Polygon(SQUARE, [Annulus(0.1, 0.2, (0.5, 0.5))]), "one closed"),
+    "hole in space": (lambda: Polygon(SQUARE, [Ball(0.1, (0.5, 0.5, 0))]), "one closed curve"),
+    "hole periodic": (lambda: Polygon(SQUARE, [PeriodicBox((0, 0), (1, 1))]), "one closed curve"),
     "names too few": (lambda: Polygon(TRIANGLE, names=["a"]), "each of the 3 outer edges"),
     "names a text": (lambda: Polygon(TRIANGLE, names="abc"), "names must be a list"),
     "names not texts": (lambda: Polygon(TRIANGLE, names=[1, 2, 3]), "names must hold one name"),
