@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any, final
 
 import numpy as np
@@ -63,16 +64,14 @@ class Polygon(Domain):
                 "must lie inside it and apart from each other."
             )
         shapely.prepare(rings)
-        apart = 1e-12 * self.scale
         heights = [curved.height(*pair) for pair in zip(self._rings, cuts, strict=True)]
-        for index in range(1, len(rings)):
-            reach = [apart + heights[index] + height for height in heights[:index]]
-            near = np.flatnonzero(shapely.dwithin(rings[index], rings[:index], reach))
-            if len(near):
-                other = f"hole{near[0] - 1}" if near[0] else "the outer edge"
+        for first, second in combinations(range(len(rings)), 2):
+            reach = 1e-12 * self.scale + heights[first] + heights[second]
+            if shapely.dwithin(rings[first], rings[second], reach):
+                other = f"hole{first - 1}" if first else "the outer edge"
                 raise ProblemError(
-                    f"hole{index - 1} touches {other}, or all but touches it, where the domain has no "
-                    "width; move the hole or make it smaller."
+                    f"hole{second - 1} touches {other}, or all but touches it, where the domain "
+                    "has no width; move the hole or make it smaller."
                 )
 
     def __repr__(self) -> str:
