@@ -19,11 +19,14 @@ class Remembering:
 
     def __init__(self, steps: Steps):
         self._all = steps
-        self._last: list[Array] | None = None
+        self._last: list[Array | None] = [None] * len(steps.inputs)
         self._one_at_a_time = threading.Lock()
         self._kept = 0
         """One bit for each argument whose consequences are in `_values`."""
         self._values, self._rest = steps.values, steps.steps
+        self._used = 0
+        for step in steps.steps:
+            self._used |= step.depends
 
     def __call__(self, arguments: list[Array]) -> list[Array]:
         with self._one_at_a_time:
@@ -41,16 +44,15 @@ class Remembering:
 
     def _same(self, arguments: list[Array]) -> int:
         """Which arguments are those of the last call, one bit for each; they are noted."""
-        last = self._last
-        if last is None:
-            self._last = [argument.copy() for argument in arguments]
-            return 0
         same = 0
         for k, argument in enumerate(arguments):
-            if _identical(argument, last[k]):
+            if not self._used >> k & 1:
+                continue
+            last = self._last[k]
+            if last is not None and _identical(argument, last):
                 same |= 1 << k
             else:
-                last[k] = argument.copy()
+                self._last[k] = argument.copy()
         return same
 
     def _fill(self, values: list[Any], arguments: list[Array]) -> None:

@@ -8,6 +8,7 @@ way, only later.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import jax
@@ -76,7 +77,7 @@ class Vectorised:
     def _trace(self, leaves: list, tree, axes: list[int | None], n: int) -> _Traced:
         """The program for any number of points if there is one, else for n."""
         if n:
-            (symbol,) = export.symbolic_shape("n")
+            symbol = _any_number()
             try:
                 return _Traced(self._function, _announced(leaves, axes, symbol), tree, symbol)
             except Exception:  # the function is wrong, or JAX's rules want to know the number
@@ -126,6 +127,13 @@ class _Traced:
         if len(self._ready) >= SIZES:
             self._ready.pop(next(iter(self._ready)))
         self._ready[n] = Remembering(Steps(self._program, sized))
+
+
+@lru_cache(maxsize=1)
+def _any_number() -> Any:
+    """n, always the same one, so that JAX remembers what it has traced with it."""
+    (symbol,) = export.symbolic_shape("n")
+    return symbol
 
 
 def _weak(leaf: Any) -> bool:
