@@ -22,7 +22,11 @@ Field = Callable[[Float[Array, "n d"]], Float[Array, "n k"]]
 LEAST_DEGREE, MOST_DEGREE = 3, 10
 """Degrees of patches that have neighbours."""
 MOST_ALONE = 26
-"""The highest degree where a single level of cells fills the domain."""
+"""The highest degree of a patch that is the whole domain."""
+TRIED_ALONE = (8, 14, 22)
+"""Degrees with which a single patch is tried on the data."""
+FIELD_SHARE = 0.1
+"""The part of the tolerance that data may be missed by."""
 DEEPEST = 24
 TURN = 0.6 * np.pi
 """Boundary that bends into the domain turns by no more than this within a cell."""
@@ -175,47 +179,54 @@ def _for_fields(
     cut: CutCells, leaves: dict[Cell, int], fields: list[Field], tolerance: float, resolved: float
 ) -> dict[Cell, int]:
     """Leaves and degrees with which all fields are resolved to the tolerance."""
-    if not fields:
-        return leaves
-    alone = all(cell.level == 0 for cell in leaves) and len(leaves) == 1
-    most = MOST_ALONE if alone else MOST_DEGREE
-    sizes: list[float] | None = None
+    if len(leaves) == 1:
+        (cell,) = leaves
+        degree = _sufficient(cut, cell, fields, None, FIELD_SHARE * tolerance, TRIED_ALONE)
+        if degree is not None:
+            return {cell: max(degree, leaves[cell])}
+    known: dict[Cell, Float[Array, "k p"]] = {}
     for _ in range(DEEPEST):
-        shares = {cell: _shares(cut, cell, min(degree + 2, most + 2), fields) for cell, degree in leaves.items()}
-        sizes = [sum(float(s[k].sum()) for s in shares.values()) for k in range(len(next(iter(shares.values()))))]
+        for cell in leaves:
+            if cell not in known:
+                known[cell] = _shares(cut, cell, MOST_DEGREE + 2, fields)
+        sizes = np.sum([known[cell].sum(axis=1) for cell in leaves], axis=0)
+        goal = FIELD_SHARE * tolerance / math.sqrt(len(leaves))
         finer: dict[Cell, int] = {}
-        split = set()
         for cell, degree in leaves.items():
-            worst, decay = 0.0, 0.0
-            for k, size in enumerate(sizes):
-                if size == 0:
-                    continue
-                energies = np.sqrt(shares[cell][k] / size)
-                left = float(np.linalg.norm(energies[degree + 1 :]))
-                if left > worst:
-                    worst, decay = left, _decay(energies)
-            goal = 0.3 * tolerance / math.sqrt(len(leaves))
-            if worst <= goal:
-                finer[cell] = degree
-                continue
-            more = math.ceil(math.log(worst / goal) / -math.log(max(decay, 1e-3))) if decay < 1 else 99
-            if decay < SMOOTH**0.5 and degree + more <= most:
-                finer[cell] = degree + max(1, min(more, 6))
+            enough = _least(known[cell], sizes, goal, MOST_DEGREE)
+            if enough is not None:
+                finer[cell] = max(degree, enough)
             elif float(np.max(cut.grid.edges(cell))) > resolved:
-                split.add(cell)
+                finer |= dict.fromkeys(cell.children, degree)
             else:
-                finer[cell] = degree
-        if finer == leaves:
-            return leaves
-        if split:
-            start = start_degree(tolerance)
-            most = MOST_DEGREE
-            finer = {cell: min(degree, most) for cell, degree in finer.items()}
-            for cell in split:
-                finer |= dict.fromkeys(cell.children, min(max(start, leaves[cell] - 2), most))
-            finer = balanced(cut, finer)
-        leaves = finer
+                finer[cell] = MOST_DEGREE
+        finer = balanced(cut, finer)
+        if finer.keys() == leaves.keys():
+            return finer
+        leaves = {cell: min(degree, start_degree(tolerance)) for cell, degree in finer.items()}
     return leaves
+
+
+def _sufficient(
+    cut: CutCells, cell: Cell, fields: list[Field], sizes, goal: float, degrees: tuple[int, ...]
+) -> int | None:
+    """The least degree that resolves the fields on a cell; None if none of those tried does."""
+    for tried in degrees:
+        shares = _shares(cut, cell, tried + 2, fields)
+        found = _least(shares, shares.sum(axis=1), goal, tried)
+        if found is not None:
+            return found
+    return None
+
+
+def _least(
+    shares: Float[Array, "k p"], sizes: Float[Array, " k"], goal: float, most: int
+) -> int | None:
+    """The least degree that leaves less than the goal of every field."""
+    relative = shares / np.where(sizes > 0, sizes, 1.0)[:, None]
+    left = np.sqrt(np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]).max(axis=0)  # from degree k on
+    enough = np.flatnonzero(left[1:] <= goal)
+    return int(enough[0]) if enough.size and enough[0] <= most else None
 
 
 def balanced(cut: CutCells, leaves: Leaves) -> dict[Cell, int]:

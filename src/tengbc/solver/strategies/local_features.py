@@ -85,8 +85,11 @@ class LocalFeatures(AbstractStrategy):
         return PatchResolution(tuple(sorted(leaves.items())), STEP_SHARE * tolerance)
 
     def companion(self, resolution: PatchResolution) -> PatchResolution:
-        """The same patches with one degree more, and steps of a tenth of the error."""
-        richer = tuple((cell, degree + 1) for cell, degree in resolution.leaves)
+        """The same patches with two degrees more, and steps of a tenth of the error.
+
+        One degree more would add nothing to a field that is even, or odd, about a patch's middle.
+        """
+        richer = tuple((cell, degree + 2) for cell, degree in resolution.leaves)
         return PatchResolution(richer, COMPANION_STEPS * resolution.step_tolerance)
 
     def layer(self, task: Task) -> float:
@@ -254,7 +257,7 @@ def _differences(mine: EnergySpace, other: EnergySpace, a: Array, b: Array) -> t
         squares[:, k] += np.sum(large[..., n:] ** 2, axis=(1, 2))
         total = polynomials.exponents(dim, int(other.patches.degrees[k])).sum(axis=1)
         shells = np.stack(
-            [np.sum(large[..., total == j] ** 2, axis=(1, 2)) for j in range(degree + 2)], axis=1
+            [np.sum(large[..., total == j] ** 2, axis=(1, 2)) for j in range(degree + 3)], axis=1
         )
         decays[:, k] = [refinement._decay(np.sqrt(row)) for row in shells]
     return squares, decays
