@@ -9,9 +9,6 @@ from tengbc.errors import NonFiniteError, UsageError
 from tengbc.programs import Vectorised
 from tengbc.types import Time, Value
 
-QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-"""Compiler options for what runs a few times on few points: compiling is all that counts."""
-
 
 class Evaluator:
     """A pointwise jax.numpy function of (x, t) for one point (d,) or many (n, d).

@@ -1,29 +1,10 @@
 """Whole arrays: shapes, sums, products, sorting, and entries by index."""
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 
 from tengbc.programs.elementwise import Unknown, convert, integer_pow, round_
-
-SMALL_PRODUCT = 64
-"""Products of a batch with fewer terms per entry are summed by einsum, which BLAS cannot beat."""
-
-
-def _broadcast_in_dim(x, *, shape, broadcast_dimensions):
-    spread = [1] * len(shape)
-    for axis, size in zip(broadcast_dimensions, np.shape(x), strict=True):
-        spread[axis] = size
-    return np.broadcast_to(np.reshape(x, spread), shape)
-
-
-def _reshape(x, *, new_sizes, dimensions):
-    return np.reshape(x if dimensions is None else np.transpose(x, dimensions), new_sizes)
-
-
-def _slice(x, *, start_indices, limit_indices, strides):
-    return x[tuple(map(slice, start_indices, limit_indices, strides or (1,) * x.ndim))]
 
 
 def _pad(x, value, *, padding_config):
@@ -52,9 +33,9 @@ def _reduction(operation: Callable) -> Callable:
     return lambda x, *, axes: operation(x, axis=tuple(axes))
 
 
-def _accumulation(operation: Callable) -> Callable:
+def _accumulation(operation: np.ufunc) -> Callable:
     """Sums and products keep the type of their terms, whatever NumPy thinks of small integers."""
-    return lambda x, *, axes: operation(x, axis=tuple(axes), dtype=x.dtype)
+    return lambda x, *, axes: operation.reduce(x, axis=tuple(axes), dtype=x.dtype)
 
 
 def _position(operation: Callable) -> Callable:
@@ -74,26 +55,6 @@ def _running(operation: np.ufunc) -> Callable:
     return along
 
 
-def _dot_general(a, b, *, dimension_numbers, preferred_element_type):
-    (a_sum, b_sum), (a_batch, b_batch) = dimension_numbers
-    if preferred_element_type is not None:
-        a, b = a.astype(preferred_element_type), b.astype(preferred_element_type)
-    if not a_batch:
-        return np.tensordot(a, b, axes=(a_sum, b_sum))
-    a_free = [i for i in range(a.ndim) if i not in (*a_sum, *a_batch)]
-    b_free = [j for j in range(b.ndim) if j not in (*b_sum, *b_batch)]
-    batch = [a.shape[i] for i in a_batch]
-    rows, columns = [a.shape[i] for i in a_free], [b.shape[j] for j in b_free]
-    terms = [a.shape[i] for i in a_sum]
-    a = np.transpose(a, (*a_batch, *a_free, *a_sum))
-    b = np.transpose(b, (*b_batch, *b_sum, *b_free))
-    a = a.reshape(*batch, math.prod(rows), math.prod(terms))
-    b = b.reshape(*batch, math.prod(terms), math.prod(columns))
-    few = a.shape[-2] * a.shape[-1] * b.shape[-1] < SMALL_PRODUCT
-    product = np.einsum("...ij,...jk->...ik", a, b) if few else a @ b
-    return product.reshape(*batch, *rows, *columns)
-
-
 def _sort(*columns, dimension, is_stable, num_keys):
     if num_keys != 1:
         raise Unknown("sorting by several keys")
@@ -101,10 +62,6 @@ def _sort(*columns, dimension, is_stable, num_keys):
         return [np.sort(columns[0], axis=dimension, kind="stable")]
     order = np.argsort(columns[0], axis=dimension, kind="stable")
     return [np.take_along_axis(column, order, dimension) for column in columns]
-
-
-def _split(x, *, sizes, axis):
-    return np.split(x, np.cumsum(sizes)[:-1], axis)
 
 
 def _unstack(x, *, axis):
@@ -200,21 +157,15 @@ ARRAYS: dict[str, Callable] = {
     "integer_pow": integer_pow,
     "round": round_,
     "convert_element_type": convert,
-    "broadcast_in_dim": _broadcast_in_dim,
-    "reshape": _reshape,
-    "squeeze": lambda x, *, dimensions: np.squeeze(x, tuple(map(int, dimensions))),
-    "expand_dims": lambda x, *, dimensions: np.expand_dims(x, tuple(map(int, dimensions))),
     "transpose": lambda x, *, permutation: np.transpose(x, permutation),
     "tile": lambda x, *, reps: np.tile(x, reps),
     "rev": lambda x, *, dimensions: np.flip(x, tuple(dimensions)),
-    "slice": _slice,
     "pad": _pad,
     "iota": _iota,
     "concatenate": lambda *parts, dimension: np.concatenate(parts, axis=dimension),
     "stack": lambda *parts, axis: np.stack(parts, axis=axis),
-    "dot_general": _dot_general,
-    "reduce_sum": _accumulation(np.sum),
-    "reduce_prod": _accumulation(np.prod),
+    "reduce_sum": _accumulation(np.add),
+    "reduce_prod": _accumulation(np.multiply),
     "reduce_max": _reduction(np.max),
     "reduce_min": _reduction(np.min),
     "reduce_and": _reduction(np.bitwise_and.reduce),
@@ -231,7 +182,6 @@ ARRAYS: dict[str, Callable] = {
     "scatter": _scatter(_put),
     "scatter-add": _scatter(np.add.at),
     "sort": _sort,
-    "split": _split,
     "unstack": _unstack,
 }
 """Operations with parameters; those of SEVERAL give a list."""

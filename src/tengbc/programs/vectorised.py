@@ -46,7 +46,9 @@ class Vectorised:
         arrays = [np.asarray(leaf) for leaf in leaves]
         axes = self._axes(arguments)
         sizes = {a.shape[0] for a, axis in zip(arrays, axes, strict=True) if axis == 0 and a.ndim}
-        n = sizes.pop() if len(sizes) == 1 else 0
+        if len(sizes) > 1:
+            return self._by_xla(arguments)  # JAX says in its own words what does not fit
+        n = sizes.pop() if sizes else 0
         key = (
             tree,
             *(

@@ -15,6 +15,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, primitives
 
 from tengbc.programs.arrays import ARRAYS, SEVERAL
 from tengbc.programs.elementwise import ELEMENTWISE, Unknown
+from tengbc.programs.planned import PLANNED
 
 Array = np.ndarray
 LONG_LOOP = 10_000
@@ -109,11 +110,12 @@ class Steps:
             if isinstance(part, ClosedJaxpr):
                 return self._write(part.jaxpr, part.consts, inputs)
             return self._write(part, (), inputs)
-        function, several = self._function(name, equation.params)
         made = tuple(
             (tuple(map(self._sized, variable.aval.shape)), _known(variable.aval).dtype)
             for variable in equation.outvars
         )
+        shapes = [tuple(map(self._sized, variable.aval.shape)) for variable in equation.invars]
+        function, several = self._function(name, equation.params, shapes, made)
         depends = 0
         for i in inputs:
             depends |= self._depends[i]
@@ -125,7 +127,9 @@ class Steps:
             run([step], self.values, check=True)
         return outputs
 
-    def _function(self, name: str, params: dict[str, Any]) -> tuple[Callable, bool]:
+    def _function(
+        self, name: str, params: dict[str, Any], shapes: list[tuple[int, ...]], made: tuple
+    ) -> tuple[Callable, bool]:
         """(the function of arrays, whether it gives a list)."""
         if name in ("scan", "while", "cond"):
             return self._loop(name, params), True
@@ -136,6 +140,8 @@ class Steps:
         }
         if name in ELEMENTWISE and not left:
             return ELEMENTWISE[name], False
+        if name in PLANNED:
+            return PLANNED[name](shapes, made[0][0], **left), name in SEVERAL
         if name in ARRAYS:
             return partial(ARRAYS[name], **left), name in SEVERAL
         raise Unknown(name)

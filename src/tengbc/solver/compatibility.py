@@ -15,7 +15,6 @@ from jaxtyping import Float
 from tengbc.geometry.points import BoundaryPoints
 from tengbc.pointwise import check_finite
 from tengbc.problem import Problem
-from tengbc.programs import Vectorised
 
 _KNOWN: WeakKeyDictionary[Problem, dict] = WeakKeyDictionary()
 
@@ -71,4 +70,5 @@ def mismatch_at(
 
         return jax.jvp(after, (0.0,), (1.0,))
 
-    return Vectorised(residual)(points.x, points.normal)
+    program = problem.program(("mismatch", points.segment), residual)
+    return program(points.x, points.normal)
