@@ -51,8 +51,31 @@ DOMAINS = {
             [(0.3, 0.3), (0.3, 0.7), (0.7, 0.7), (0.7, 0.3)],
         ],
     ),
+    "round-hole": Polygon(SQUARE, holes=[Disk(0.6, (0.2, -0.1))]),
+    "round-holes": Polygon(
+        [(0, 0), (4, 0), (4.5, 3), (1, 2.5)],
+        holes=[
+            Disk(0.3, (1.5, 1)),
+            [(2, 0.5), (2.5, 0.5), (2.2, 1)],
+            AnnularSector(0.4, 0.8, 1.0, 3.5, center=(3.2, 1.7)),
+            Rectangle((3, 0.2), (3.6, 0.5)),
+        ],
+        names=["low", "side", "high", "side"],
+    ),
+    "round-hole-far": Polygon([(x + 1e4, y) for x, y in SQUARE], holes=[Disk(0.9, (1e4, 0))]),
     "polygon-thin": Polygon([(0, 0), (1, 1), (0.51, 0.49)]),
     "polygon-far": Polygon([(x + 1e4, y - 1e4) for x, y in L_SHAPE]),
+    "interval-parts": Interval(0, 2).with_parts(wall=("right", lambda x: x[0] > 1)),
+    "rectangle-parts": Rectangle((0, 0), (2, 1)).with_parts(
+        radiator=("left", lambda x: (x[1] > 0.2) & (x[1] < 0.8)), window=("top", (0.25, 0.5))
+    ),
+    "disk-parts": Disk(2, (1, 1)).with_parts(
+        east=("circle", lambda x: x[0] > 2), west=("circle", lambda x: x[0] < 0.5)
+    ),
+    "sector-parts": AnnularSector(0.5, 1.2, 1.0, 6.5).with_parts(hot=("inner", (0.1, 0.7))),
+    "round-hole-parts": Polygon(SQUARE, [Disk(0.6)], names=["rim"] * 4)
+    .with_parts(above=("hole0", lambda x: x[1] > 0), corner=("rim", (0.1, 0.3)))
+    .with_parts(right=("above", lambda x: x[0] > 0)),
     "periodic-1d": PeriodicBox([0], [2 * np.pi]),
     "periodic-2d": PeriodicBox((0, -1), (2 * np.pi, 1)),
     "periodic-3d": PeriodicBox((0, 0, 0), (1, 2, 3)),

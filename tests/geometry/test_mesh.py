@@ -28,6 +28,10 @@ ROUND = {
     "thin ring": tb.Annulus(0.95, 1.0),
     "sector": tb.AnnularSector(0.5, 1.0, 0.0, math.pi / 2),
     "wide sector": tb.AnnularSector(0.5, 1.0, 0.0, 5.0),
+    "round holes": tb.Polygon(
+        [(0, 0), (3, 0), (3, 2), (0, 2)], holes=[tb.Disk(0.4, (1, 1)), tb.Disk(0.03, (2, 1))]
+    ),
+    "parts": tb.Disk().with_parts(east=("circle", lambda x: x[0] > 0.3)),
 }
 
 

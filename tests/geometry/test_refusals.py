@@ -14,12 +14,17 @@ from tengbc.geometry import (
     Box,
     Disk,
     Interval,
+    Parted,
     PeriodicBox,
     Polygon,
     Rectangle,
 )
 
 TRIANGLE = [(0, 0), (1, 0), (0, 1)]
+SQUARE = [(0, 0), (1, 0), (1, 1), (0, 1)]
+INSCRIBED = (0.35 + 0.4 / np.hypot(1, 0.7), 0.5 + 0.28 / np.hypot(1, 0.7))
+"""0.4 from the middle of the edge from (0, 1) to (0.7, 0)."""
+ROOM = Rectangle()
 NAN, INFINITE = float("nan"), float("inf")
 
 IMPOSSIBLE = {
@@ -56,6 +61,67 @@ IMPOSSIBLE = {
     "hole across": (lambda: Polygon(TRIANGLE, [[(0.1, 0.1), (2, 0.1), (0.1, 0.3)]]), "not valid"),
     "hole on a line": (lambda: Polygon(TRIANGLE, [[(0.1, 0.1), (0.2, 0.2), (0.3, 0.3)]]), "hole0"),
     "holes not rings": (lambda: Polygon(TRIANGLE, [(0.1, 0.1), (0.2, 0.3)]), "hole0"),
+    "hole on an edge": (
+        lambda: Polygon(TRIANGLE, [[(0.1, 0), (0.2, 0.1), (0.1, 0.1)]]),
+        "hole0 touches the outer edge",
+    ),
+    "holes that touch": (
+        lambda: Polygon(
+            SQUARE, [[(0.1, 0.1), (0.5, 0.5), (0.1, 0.2)], [(0.5, 0.5), (0.9, 0.9), (0.8, 0.9)]]
+        ),
+        "hole1 touches hole0",
+    ),
+    "round hole on an edge": (
+        lambda: Polygon([(0, 1), (0.7, 0), (2, 2)], [Disk(0.4, INSCRIBED)]),
+        "hole0 touches the outer edge",
+    ),
+    "round holes that touch": (
+        lambda: Polygon(SQUARE, [Disk(0.2, (0.3, 0.3)), Disk(0.05, (0.45, 0.5))]),
+        "hole1 touches hole0",
+    ),
+    "round hole across": (lambda: Polygon(SQUARE, [Disk(0.3, (0.9, 0.5))]), "not valid"),
+    "round hole outside": (lambda: Polygon(SQUARE, [Disk(0.3, (3, 0))]), "hole lies outside"),
+    "round holes overlap": (
+        lambda: Polygon(SQUARE, [Disk(0.2, (0.3, 0.3)), Disk(0.2, (0.5, 0.5))]),
+        "not valid",
+    ),
+    "round hole in a hole": (
+        lambda: Polygon(SQUARE, [Disk(0.3, (0.5, 0.5)), Disk(0.1, (0.5, 0.5))]),
+        "not valid",
+    ),
+    "hole with a hole": (lambda: Polygon(SQUARE, [Annulus(0.1, 0.2, (0.5, 0.5))]), "one closed"),
+    "hole in space": (lambda: Polygon(SQUARE, [Ball(0.1, (0.5, 0.5, 0))]), "one closed curve"),
+    "hole periodic": (lambda: Polygon(SQUARE, [PeriodicBox((0, 0), (1, 1))]), "one closed curve"),
+    "part of a ball": (lambda: Ball().with_parts(a=("sphere", lambda x: x[0] > 0)), "dimension 3"),
+    "part of a box": (lambda: Box([0] * 4, [1] * 4).with_parts(a=("left", (0, 1))), "dimension 4"),
+    "part empty": (lambda: ROOM.with_parts(a=("left", lambda x: x[1] > 2)), "true nowhere"),
+    "part of no length": (lambda: ROOM.with_parts(a=("left", lambda x: x[1] == 0)), "true nowhere"),
+    "part not where": (lambda: ROOM.with_parts(a="left"), "must be a list"),
+    "part without a place": (lambda: ROOM.with_parts(a=("left",)), "a segment and where on it"),
+    "part a number": (lambda: ROOM.with_parts(a=("left", lambda x: x[1])), "True or False"),
+    "part of all at once": (lambda: ROOM.with_parts(a=("left", lambda x: x > 0)), "True or False"),
+    "part reversed": (lambda: ROOM.with_parts(a=("left", (0.5, 0.2))), "must grow"),
+    "part too long": (lambda: ROOM.with_parts(a=("left", (0.5, 1.2))), "between 0 and 1"),
+    "part of three numbers": (lambda: ROOM.with_parts(a=("left", (0, 0.2, 0.5))), "2 coordinates"),
+    "part of an end": (lambda: Interval(0, 1).with_parts(a=("left", (0, 0.5))), "single point"),
+    "part named twice": (lambda: ROOM.with_parts(right=("left", (0, 0.5))), "'right' already"),
+    "parts overlap": (
+        lambda: ROOM.with_parts(a=("left", (0, 0.5)), b=("left", lambda x: x[1] > 0.4)),
+        "'a' and 'b' overlap on 'left'",
+    ),
+    "parts of no domain": (lambda: Parted(3, ()), "only a domain has parts"),
+    "parts in no form": (lambda: Parted(ROOM, (("a", "left"),)), "a segment and its pieces"),
+    "parts of no pieces": (lambda: Parted(ROOM, (("a", "left", ()),)), "no pieces"),
+    "parts of a missing face": (lambda: Parted(ROOM, (("a", "left", ((1, 0, 1),)),)), "1 faces"),
+    "parts beyond a face": (
+        lambda: Parted(ROOM, (("a", "left", ((0, 0, 2),)),)),
+        "between 0 and 1",
+    ),
+    "half an end": (lambda: Parted(Interval(0, 1), (("a", "left", ((0, 0, 0.5),)),)), "all of it"),
+    "same part twice": (
+        lambda: Parted(ROOM, (("a", "left", ((0, 0, 0.1),)), ("a", "top", ((0, 0, 1),)))),
+        "'a' already",
+    ),
     "names too few": (lambda: Polygon(TRIANGLE, names=["a"]), "each of the 3 outer edges"),
     "names a text": (lambda: Polygon(TRIANGLE, names="abc"), "names must be a list"),
     "names not texts": (lambda: Polygon(TRIANGLE, names=[1, 2, 3]), "names must hold one name"),
@@ -103,6 +169,11 @@ WRONG = {
     "segment of sector": (
         lambda d: AnnularSector(1, 2, 0, 1).boundary("top", 9),
         "choose one of 'inner', 'outer', 'start', 'end'",
+    ),
+    "part of nothing": (lambda d: d.with_parts(a=("rim", (0, 1))), "'rim'; choose one of 'circle'"),
+    "part of periodic": (
+        lambda d: PeriodicBox([0], [1]).with_parts(a=("left", (0, 1))),
+        "no boundary",
     ),
     "length unknown": (lambda d: d.segment_measure("rim"), "choose one of 'circle'"),
     "segment of periodic": (lambda d: PeriodicBox([0], [1]).boundary("left"), "no boundary"),

@@ -34,6 +34,8 @@ DOMAINS = {
         holes=[[(1, 0.5), (1.1, 0.5), (1, 1)], [(2, 0.5), (2.5, 0.5), (2, 1)]],
         names=["south", "east", "wall", "wall"],
     ),
+    "round hole": tb.Polygon([(0, 0), (3, 0), (0, 2)], holes=[tb.Disk(0.1 + 0.2, (0.7, 0.6))]),
+    "parts": tb.Disk(2.0).with_parts(east=("circle", lambda x: x[0] > 1 / 3)),
 }
 HISTORY = (
     Record(1, 0.1, {"fit_residual": 1e-3, "condition": np.inf, "boundary_a": 1e-5}),

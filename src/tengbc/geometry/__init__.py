@@ -9,6 +9,7 @@ from tengbc.geometry.boxes import Rectangle as Rectangle
 from tengbc.geometry.disk import Ball as Ball
 from tengbc.geometry.disk import Disk as Disk
 from tengbc.geometry.domain import Domain as Domain
+from tengbc.geometry.parts import Parted as Parted
 from tengbc.geometry.points import BoundaryPoints as BoundaryPoints
 from tengbc.geometry.points import Points as Points
 from tengbc.geometry.polygon import Polygon as Polygon

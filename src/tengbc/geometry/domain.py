@@ -3,7 +3,7 @@
 import abc
 from collections.abc import Callable
 from math import ceil
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -169,6 +169,20 @@ class Domain(abc.ABC):
         x, normal = faces.place(pieces, s)
         weights = np.full(len(x), self.segment_measure(segment) / len(x))
         return BoundaryPoints(x, weights, normal, segment)
+
+    @final
+    def with_parts(self, **parts: tuple[str, Any]) -> "Domain":
+        """The same set with names for parts of its segments, on a line or in the plane.
+
+        `radiator=("left", lambda x: x[1] < 0.5)` calls "radiator" what of the segment left fulfils
+        the rule, a function of one point; `radiator=("left", (0.0, 0.5))` names two fractions of
+        the segment's length, along an axis or anticlockwise. The rest of left keeps its name, if
+        there is a rest. Where a rule changes is found to round-off, unless it changes twice within
+        a thousandth of the segment.
+        """
+        from tengbc.geometry.parts import divided  # a domain itself
+
+        return divided(self, parts)
 
     @final
     def segment_measure(self, segment: str) -> float:

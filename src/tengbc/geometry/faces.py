@@ -1,7 +1,7 @@
 """Smooth pieces of a boundary, and points on a chain of them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -16,12 +16,14 @@ class Face:
 
     `place(s) → (x, normal)` preserves the measure, so any rule for the cube serves the face:
     `uniform(n) → s` is the regular one, `gauss(order) → (s, weights of sum one)` the accurate one.
+    `straight` is true of a point, a straight edge and a flat face, and of these only.
     """
 
     measure: float
     place: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
     uniform: Callable[[int], np.ndarray]
     gauss: Callable[[int], tuple[np.ndarray, np.ndarray]]
+    straight: bool = False
 
 
 def flat(corner: np.ndarray, sides: np.ndarray, normal: np.ndarray) -> Face:
@@ -40,7 +42,70 @@ def flat(corner: np.ndarray, sides: np.ndarray, normal: np.ndarray) -> Face:
     def gauss(order: int) -> tuple[np.ndarray, np.ndarray]:
         return quadrature.product([quadrature.interval(order)] * len(extents))
 
-    return Face(measure, place, uniform, gauss)
+    return Face(measure, place, uniform, gauss, straight=True)
+
+
+def seen_from_outside(face: Face) -> Face:
+    """The same place with the opposite normal: the edge of a hole."""
+
+    def place(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        x, normal = face.place(s)
+        return x, -normal
+
+    return replace(face, place=place)
+
+
+def part(face: Face, start: float, end: float) -> Face:
+    """The piece of a plane curve between two fractions of its length, backwards if start > end."""
+
+    def place(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return face.place((1 - s) * start + s * end)  # both ends exactly: pieces meet
+
+    def uniform(n: int) -> np.ndarray:
+        return grids.cell_centres(np.zeros(1), np.ones(1), [n])
+
+    def gauss(order: int) -> tuple[np.ndarray, np.ndarray]:
+        rule = quadrature.interval(order) if face.straight else quadrature.angle(order, turn(piece))
+        return quadrature.product([rule])
+
+    piece = Face(abs(end - start) * face.measure, place, uniform, gauss, face.straight)
+    return piece
+
+
+def turn(face: Face) -> float:
+    """The angle ∫ |κ| by which a plane curve turns on its way."""
+    if face.straight:
+        return 0.0
+    _, normal = face.place(np.linspace(0.0, 1.0, 65)[:, None])
+    (ax, ay), (bx, by) = normal[:-1].T, normal[1:].T
+    return float(np.abs(np.arctan2(ax * by - ay * bx, ax * bx + ay * by)).sum())
+
+
+def ends(face: Face) -> Float[np.ndarray, "2 2"]:
+    """Where a plane curve begins and where it ends."""
+    return face.place(np.array([[0.0], [1.0]]))[0]
+
+
+def loop(pieces: Sequence[Face], size: float) -> tuple[Face, ...] | None:
+    """Plane curves head to tail, turned round where needed; None: not one closed curve."""
+
+    def meet(x: np.ndarray, y: np.ndarray) -> bool:
+        return bool(np.linalg.norm(x - y) <= 1e-9 * size)
+
+    left = [(face, *ends(face)) for face in pieces]
+    if not left:
+        return None
+    face, start, end = left.pop(0)
+    chain = [face]
+    while left:
+        following = [meet(first, end) or meet(last, end) for _, first, last in left]
+        if meet(start, end) or True not in following:
+            return None
+        face, first, last = left.pop(following.index(True))
+        ahead = meet(first, end)
+        chain.append(face if ahead else part(face, 1.0, 0.0))
+        end = last if ahead else first
+    return tuple(chain) if meet(start, end) else None
 
 
 def split(

@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int
 
 from tengbc.errors import UsageError
 from tengbc.geometry import grids
+from tengbc.geometry.faces import turn
 from tengbc.geometry.triangles import areas
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 Array = np.ndarray
 Mesh = tuple[Float[Array, "n 2"], Int[Array, "t 3"]]
 ROUNDS = 12
+WIDEST = np.pi / 6
+"""The angle of an arc that one edge of a triangle may stand for, however small the circle."""
 CLEARANCE = 0.6
 """Least distance of inner points from the boundary, in cells: nearer ones make flat triangles."""
 
@@ -36,7 +39,9 @@ def triangulate(domain: Domain, across: int | float = 60, *, rim: float = 0.5) -
         return _grid(lower, upper, spacing)
     faces = [face for segment in domain.segments for face in domain._faces(segment)]
     # Parameters of points on each face, two at least, no farther apart than the spacing.
-    cells = [max(1, int(np.ceil(face.measure / (rim * spacing) - 1e-9))) for face in faces]
+    cells = [int(np.ceil(face.measure / (rim * spacing) - 1e-9)) for face in faces]
+    arcs = [int(np.ceil(turn(face) / WIDEST - 1e-9)) for face in faces]
+    cells = np.maximum(1, np.maximum(cells, arcs))
     places = [np.linspace(0.0, 1.0, count + 1) for count in cells]
     lattice = _lattice(lower, upper, spacing)
     inside = lattice[domain._inside(lattice, -CLEARANCE * spacing)]

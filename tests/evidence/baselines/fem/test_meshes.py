@@ -7,8 +7,7 @@ import tengbc as tb
 
 skfem = pytest.importorskip("skfem")
 
-from tengbc.evidence.baselines.fem.meshes import build_mesh  # noqa: E402
-from tengbc.evidence.baselines.fem.meshes import polygon as polygons  # noqa: E402
+from tengbc.evidence.baselines.fem.meshes import build_mesh, plane  # noqa: E402
 
 L_SHAPE = tb.Polygon([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)])
 HOLES = tb.Polygon(
@@ -21,6 +20,8 @@ CURVED = (
     tb.Annulus(0.3, 1.0, (2.0, 0.0)),
     tb.AnnularSector(0.5, 1.0, 0.0, np.pi / 2),
     tb.AnnularSector(0.2, 1.0, -1.0, 4.9, (0.0, 1.0)),
+    tb.Polygon([(0, 0), (3, 0), (3.5, 2), (1, 2.5)], holes=[tb.Disk(0.6, (1.8, 1))]),
+    tb.Disk(2.0).with_parts(east=("circle", lambda x: x[0] > 1.3)),
 )
 STRAIGHT = (
     tb.Rectangle((0.0, -1.0), (3.0, 0.0)),
@@ -28,6 +29,7 @@ STRAIGHT = (
     L_SHAPE,
     HOLES,
     tb.Polygon([(1e4, 0), (1e4 + 1, 0), (1e4 + 0.5, 1)]),
+    tb.Rectangle().with_parts(a=("left", (0.3, 0.35)), b=("top", lambda x: x[0] > 0.21)),
 )
 
 
@@ -124,7 +126,7 @@ def test_a_polygon_too_sharp_for_the_lattice_is_still_meshed(monkeypatch):
     def defeated(domain, across, rim):
         raise tb.UsageError("too narrow")
 
-    monkeypatch.setattr(polygons, "triangulate", defeated)
+    monkeypatch.setattr(plane, "triangulate", defeated)
     mesh = build_mesh(HOLES, 12)
     assert area(mesh) == pytest.approx(HOLES.measure, rel=1e-12)
     assert lengths(mesh)["hole1"] == pytest.approx(HOLES.segment_measure("hole1"), rel=1e-12)

@@ -1,4 +1,4 @@
-"""Meshes of the package's plane domains, one file per kind of domain."""
+"""Meshes of plane domains, one file per kind of domain."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from tengbc import geometry
 from tengbc.errors import UsageError
 from tengbc.evidence.baselines.fem.meshes.cartesian import periodic_mesh, rectangle_mesh
 from tengbc.evidence.baselines.fem.meshes.mesh import FemMesh
-from tengbc.evidence.baselines.fem.meshes.polygon import polygon_mesh
+from tengbc.evidence.baselines.fem.meshes.plane import plane_mesh
 from tengbc.evidence.baselines.fem.meshes.round import disk_mesh, ring_mesh
 
 MESHERS: dict[type, Callable[..., FemMesh]] = {
@@ -16,8 +16,8 @@ MESHERS: dict[type, Callable[..., FemMesh]] = {
     geometry.Rectangle: rectangle_mesh,
     geometry.Box: rectangle_mesh,
     geometry.PeriodicBox: periodic_mesh,
-    geometry.Polygon: polygon_mesh,
 }
+"""Regular meshes; all other plane domains, polygons among them, have irregular ones."""
 
 
 def build_mesh(domain: geometry.Domain, resolution: int) -> FemMesh:
@@ -27,11 +27,9 @@ def build_mesh(domain: geometry.Domain, resolution: int) -> FemMesh:
             f"resolution is {resolution!r}, but it counts the cells across the domain; "
             f"give a whole number of 2 or more."
         )
-    mesher = MESHERS.get(type(domain))
-    if mesher is None or domain.dim != 2:
-        names = ", ".join(kind.__name__ for kind in MESHERS)
+    if domain.dim != 2:
         raise UsageError(
             f"The finite-element solver has no mesh for {type(domain).__name__} in dimension "
-            f"{domain.dim}; it knows the plane domains {names}."
+            f"{domain.dim}; it knows plane domains only."
         )
-    return mesher(domain, resolution).centred()
+    return MESHERS.get(type(domain), plane_mesh)(domain, resolution).centred()
