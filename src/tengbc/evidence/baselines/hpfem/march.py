@@ -136,7 +136,9 @@ class RadauMarch:
                 stages = np.tile(u[self._free], (len(times), 1))
             before = np.inf
             for iteration in range(MOST_ITERATIONS):
-                rates = np.stack([self._rate(*given) for given in zip(stages, held, times, strict=True)])
+                rates = np.stack(
+                    [self._rate(*given) for given in zip(stages, held, times, strict=True)]
+                )
                 defect = self.inverse @ ((inside @ stages.T).T - known) - length * rates
                 change = self._solve(-defect, length)
                 stages = stages + change
@@ -204,6 +206,4 @@ def _real(value: complex) -> float | complex:
 def _factorise(matrix: scipy.sparse.csr_matrix) -> SuperLU:
     """Diagonal pivots wherever they will do: the pattern is symmetric."""
     options = {"SymmetricMode": True}
-    return splu(
-        matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=1e-3, options=options
-    )
+    return splu(matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=1e-3, options=options)

@@ -7,6 +7,7 @@ the plane will do, as will an interval.
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from jaxtyping import Float
 
 from tengbc.errors import UsageError
 from tengbc.evidence.baselines.hpfem.symbolic import ngsolve
+from tengbc.geometry import Disk
 from tengbc.geometry.domain import Domain
 from tengbc.geometry.faces import Face
 from tengbc.problem import Problem
@@ -36,12 +38,17 @@ class Stroke(NamedTuple):
 
 
 def build_mesh(
-    problem: Problem, size: float, order: int, levels: int = 0, layers: Collection[str] = ()
+    problem: Problem,
+    size: float,
+    order: int,
+    levels: int = 0,
+    layers: Collection[str] = (),
+    interfaces: Collection[Disk] = (),
 ) -> Any:
     """A mesh with elements of at most `size`, curved by polynomials of the `order`.
 
     `levels` geometric layers surround each point where u is singular, and run along the segments
-    named in `layers`.
+    named in `layers`. No element crosses the `interfaces`, circles inside where data jump.
     """
     domain = problem.domain
     if domain.dim == 1:
@@ -68,7 +75,8 @@ def build_mesh(
         numbers[key] = geometry.AppendPoint(*map(float, point), **hpref)
         return numbers[key]
 
-    for stroke in strokes:
+    inner = [stroke for disk in interfaces for stroke in _strokes(disk._faces("circle")[0], "")]
+    for stroke in [*strokes, *inner]:
         ends = [
             number(point, any(np.linalg.norm(point - p) < 10 * unit for p in singular))
             for point in (stroke.start, stroke.end)
@@ -78,9 +86,17 @@ def build_mesh(
         else:
             middle = geometry.AppendPoint(*map(float, stroke.control))
             curve = ["spline3", ends[0], middle, ends[1]]
-        sides = (1, 0) if stroke.inside_left else (0, 1)
+        beyond = 0 if stroke.segment else 1
+        within = 1 if stroke.segment else 2
+        sides = (within, beyond) if stroke.inside_left else (beyond, within)
         layer = {"hpref": 1} if stroke.segment in layers and levels else {}
-        geometry.Append(curve, leftdomain=sides[0], rightdomain=sides[1], bc=stroke.segment, **layer)
+        geometry.Append(
+            curve,
+            leftdomain=sides[0],
+            rightdomain=sides[1],
+            bc=stroke.segment or "interface",
+            **layer,
+        )
     mesh = ngs.Mesh(geometry.GenerateMesh(maxh=size))
     if levels and (singular or layers):
         mesh.RefineHP(levels, factor=GRADING)
@@ -110,11 +126,11 @@ def _strokes(face: Face, segment: str) -> list[Stroke]:
     centre = x[0] - radius * normal[0]
     span = face.measure / abs(radius)
     parts = int(np.ceil(span / LARGEST_ARC - 1e-9))
-    places, normals = face.place(np.linspace(0.0, 1.0, parts + 1)[:, None])
+    places, _ = face.place(np.linspace(0.0, 1.0, parts + 1)[:, None])
     if np.linalg.norm(x[0] - x[3]) < 1e-12 * abs(radius):
         places[-1] = places[0]
     strokes = []
-    for start, end in zip(places[:-1], places[1:], strict=True):
+    for start, end in pairwise(places):
         middle = (start + end) / 2 - centre
         control = centre + middle * (radius**2 / (middle @ middle))
         along = end - start
@@ -157,9 +173,7 @@ def _singular(problem: Problem, before: Stroke, after: Stroke, point: Array) -> 
 
 
 def _reversed(stroke: Stroke) -> Stroke:
-    return stroke._replace(
-        start=stroke.end, end=stroke.start, inside_left=not stroke.inside_left
-    )
+    return stroke._replace(start=stroke.end, end=stroke.start, inside_left=not stroke.inside_left)
 
 
 def _interval(domain: Domain, size: float, levels: int, layers: Collection[str]) -> Any:
@@ -179,7 +193,7 @@ def _interval(domain: Domain, size: float, levels: int, layers: Collection[str])
     mesh = meshing.Mesh(dim=1)
     points = [mesh.Add(meshing.MeshPoint(meshing.Pnt(float(x), 0, 0))) for x in sorted(places)]
     inside = mesh.AddRegion("inside", dim=1)
-    for pair in zip(points[:-1], points[1:], strict=True):
+    for pair in pairwise(points):
         mesh.Add(meshing.Element1D(list(pair), index=inside))
     for name, point in (("left", points[0]), ("right", points[-1])):
         mesh.Add(meshing.Element0D(point, index=mesh.AddRegion(name, dim=0)))

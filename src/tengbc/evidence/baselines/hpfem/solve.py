@@ -19,6 +19,7 @@ from tengbc.evidence.baselines.solution import (
     final_time,
     stored_times,
 )
+from tengbc.geometry import Disk
 from tengbc.problem import Problem
 from tengbc.timing import Stopwatch
 from tengbc.types import Progress
@@ -36,6 +37,7 @@ class HpSettings:
     - `order`: of the polynomials, on curved elements.
     - `step`: the longest time step, in units of t_end; `stages` of Radau IIA, of order 2s − 1.
     - `corner_levels`: geometric layers of elements around singular points and along `layers`.
+    - `interfaces`: circles inside that no element is to cross, since data jump there.
     - `start_levels`: geometric layers of shorter steps at the start, `start_steps` in each.
     """
 
@@ -45,6 +47,7 @@ class HpSettings:
     stages: int = 3
     corner_levels: int = 0
     layers: tuple[str, ...] = ()
+    interfaces: tuple[Disk, ...] = ()
     start_levels: int = 0
     start_steps: int = 1
 
@@ -92,7 +95,8 @@ def solve_hpfem(
     lower, upper = problem.domain.bounds
     size = settings.size * float((upper - lower).max())
     report("mesh", 0.0, {})
-    mesh = build_mesh(problem, size, settings.order, settings.corner_levels, settings.layers)
+    graded = (settings.corner_levels, settings.layers, settings.interfaces)
+    mesh = build_mesh(problem, size, settings.order, *graded)
     report("assemble", 0.0, {})
     system = HpSystem(problem, mesh, settings.order)
     legs = time_grid(stored, settings.step * end, settings.start_levels, settings.start_steps)

@@ -1,4 +1,4 @@
-"""A user's function as a CoefficientFunction of NGSolve: its traced program, operation by operation.
+"""A user's function as a CoefficientFunction of NGSolve: its traced program, line by line.
 
 So NGSolve evaluates the formula itself, as if it had been written in its own language; nothing is
 tabulated, interpolated or called back.
@@ -79,6 +79,9 @@ def _apply(name: str, params: dict[str, Any], inputs: list[Array]) -> list[Array
         return _run(inner, inputs)
     if all(is_number(value) for value in inputs):
         return _numbers(name, params, inputs)
+    if name == "split":
+        ends = np.cumsum(params["sizes"])[:-1]
+        return list(np.split(inputs[0], ends, axis=params["axis"]))
     if name in _STRUCTURE:
         return [np.asarray(_STRUCTURE[name](*inputs, **params), dtype=object)]
     operation = _ELEMENTWISE.get(name)
@@ -98,7 +101,8 @@ def _numbers(name: str, params: dict[str, Any], inputs: list[Array]) -> list[Arr
     with jax.enable_x64(True):
         kinds = [bool if _all_bool(value) else None for value in inputs]
         arrays = [
-            np.asarray(value.tolist(), dtype=kind) for value, kind in zip(inputs, kinds, strict=True)
+            np.asarray(value.tolist(), dtype=kind)
+            for value, kind in zip(inputs, kinds, strict=True)
         ]
         primitive = getattr(lax, f"{name}_p", None)
         if primitive is None:
@@ -119,7 +123,7 @@ def _power(base: Term, exponent: int) -> Term:
     result: Term = 1.0
     while exponent:
         if exponent % 2:
-            result = base if result is None or isinstance(result, float) else result * base
+            result = result * base
         exponent //= 2
         if exponent:
             base = base * base
@@ -169,6 +173,21 @@ def _slice(value: Array, *, start_indices, limit_indices, strides=None, **_: Any
     return value[tuple(map(slice, start_indices, limit_indices, steps))]
 
 
+def _pad(value: Array, filling: Array, *, padding_config, **_: Any) -> Array:
+    lengths = [
+        low + high + (size - 1) * (inner + 1) + 1
+        for size, (low, high, inner) in zip(value.shape, padding_config, strict=True)
+    ]
+    padded = np.full(lengths, filling.item(), dtype=object)
+    places = zip(value.shape, padding_config, strict=True)
+    window = [
+        slice(low, low + (size - 1) * (inner + 1) + 1, inner + 1)
+        for size, (low, _, inner) in places
+    ]
+    padded[tuple(window)] = value
+    return padded
+
+
 def _dot(left: Array, right: Array, *, dimension_numbers, **_: Any) -> Array:
     summed, batch = dimension_numbers
     if any(batch):
@@ -182,6 +201,7 @@ _STRUCTURE: dict[str, Callable[..., Array]] = {
     "broadcast_in_dim": _broadcast,
     "slice": _slice,
     "dot_general": _dot,
+    "pad": _pad,
     "reshape": lambda value, *, new_sizes, **_: value.reshape(new_sizes),
     "squeeze": lambda value, *, dimensions, **_: np.squeeze(value, axis=tuple(dimensions)),
     "transpose": lambda value, *, permutation, **_: value.transpose(permutation),

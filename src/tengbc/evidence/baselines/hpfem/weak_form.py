@@ -114,8 +114,10 @@ class HpSystem:
     def values(self, u: Float[Array, " n"], places: Any) -> Float[Array, "p ..."]:
         """u at mapped points."""
         self.field.vec.FV().NumPy()[:] = u
-        found = np.asarray(self.field(places))
-        return found.reshape(-1, self.copies) if self.problem.components else found.ravel()
+        if not self.problem.components:
+            return np.asarray(self.field(places)).ravel()
+        parts = [self.field] if self.copies == 1 else self.field.components
+        return np.stack([np.asarray(part(places)).ravel() for part in parts], axis=1)
 
     def places(self, x: Float[Array, "p d"]) -> Any:
         """Points, looked up in the mesh."""
@@ -177,7 +179,9 @@ class HpSystem:
             self.matrix_changes |= c.time_dependent
             entries = [self._cf(item) for item in self._each(self._value(c))]
             kappa = [old + new for old, new in zip(kappa, entries, strict=True)]
-            parts += [k * grad(u) * grad(v) * dx for k, (u, v) in zip(entries, self._pairs, strict=True)]
+            parts += [
+                k * grad(u) * grad(v) * dx for k, (u, v) in zip(entries, self._pairs, strict=True)
+            ]
             if not c.constant:  # κ∇²u = ∇·(κ∇u) − ∇κ·∇u
                 slope = Formula(jax.grad(c), (self.dim,), ())(
                     self._place, np.array(self.time, dtype=object)
