@@ -86,7 +86,7 @@ def settings(name: str, pair: tuple[int, int]) -> HpSettings:
 
 def rival(name: str, target: float, ours: float, budget: float) -> None:
     """NGSolve's runs: all pairs until one reaches the target, then the middle ones in our time."""
-    stored, end = load(name), PROBLEMS[name].build().t_end
+    stored, problem = load(name), PROBLEMS[name].build()
     solve_hpfem(before(), None, HpSettings(0.5, 2, 0.5, 2), times=[0.5])
     say(ready=True)
     began, reached, late = time.perf_counter(), np.inf, 0
@@ -97,7 +97,7 @@ def rival(name: str, target: float, ours: float, budget: float) -> None:
         start = time.perf_counter()
         try:
             chosen = settings(name, pair)
-            solution = solve_hpfem(PROBLEMS[name].build(), end, chosen, times=stored.times)
+            solution = solve_hpfem(problem, None, chosen, times=stored.times)
             values = solution.at_times(stored.points, stored.times)
         except TengbcError:
             continue

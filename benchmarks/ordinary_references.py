@@ -30,11 +30,11 @@ COARSE = HpSettings(
     size=0.1, order=10, step=0.025, stages=5, corner_levels=10, start_levels=11, start_steps=3
 )
 FINER = {
-    # what a problem needs beyond the usual: (size, order), (corner_levels)
+    # what a problem needs beyond the usual, or does not need
     "fin": {"size": 0.05, "corner_levels": 16},
     "corner": {"corner_levels": 16},
     "channel": {"size": 0.04},
-    "pattern": {"size": 0.08, "order": 8, "step": 0.00625, "stages": 3},
+    "pattern": {"order": 10, "step": 0.00625, "stages": 3},
     "seventeen": {"order": 10, "step": 0.025},
 }
 

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.sparse
 from jaxtyping import Bool, Float
+from scipy.spatial import KDTree
 
 from tengbc.coefficient import Coefficient
 from tengbc.equations import Heat, Reaction, Source, Transport
@@ -34,6 +35,10 @@ Sparse = scipy.sparse.csr_matrix
 ROUGH = 12
 """Degrees by which the initial values are integrated more exactly than the elements ask for: they
 may jump."""
+
+
+SHARES = (1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.2)
+"""How far towards the middle of an element a point is moved that lies outside the mesh."""
 
 
 class HpSystem:
@@ -120,7 +125,27 @@ class HpSystem:
         return np.stack([np.asarray(part(places)).ravel() for part in parts], axis=1)
 
     def places(self, x: Float[Array, "p d"]) -> Any:
-        """Points, looked up in the mesh."""
+        """Points, looked up in the mesh.
+
+        A point between the domain's boundary and the mesh's has no element. It gets the nearest
+        one's polynomials: its reference coordinates follow from two points farther inside.
+        """
+        places = self._looked_up(x)
+        lost = np.flatnonzero(places["nr"] < 0)
+        middles = _middles(self.mesh, self.dim) if len(lost) else np.zeros((0, self.dim))
+        for share in SHARES:
+            if not len(lost):
+                break
+            inwards = middles[KDTree(middles).query(x[lost])[1]] - x[lost]
+            near, far = (self._looked_up(x[lost] + f * share * inwards) for f in (1, 2))
+            found = (near["nr"] >= 0) & (near["nr"] == far["nr"])
+            for axis in ("x", "y", "z"):
+                near[axis] = 2 * near[axis] - far[axis]
+            places[lost[found]] = near[found]
+            lost = lost[~found]
+        return places
+
+    def _looked_up(self, x: Float[Array, "p d"]) -> Any:
         return self.mesh(*(np.ascontiguousarray(column) for column in x.T))
 
     def _collect(self) -> None:
@@ -349,6 +374,13 @@ class TimedLoad:
             self._form.Assemble()
             return self._form.vec.FV().NumPy().copy()
         return self._vector if self._amplitude is None else self._amplitude(t) * self._vector
+
+
+def _middles(mesh: Any, dim: int) -> Float[Array, "n d"]:
+    """The middle of each element's corners."""
+    corners = np.array([np.ravel(vertex.point) for vertex in mesh.vertices])
+    elements = [[vertex.nr for vertex in element.vertices] for element in mesh.Elements()]
+    return np.stack([corners[numbers].mean(axis=0) for numbers in elements])[:, :dim]
 
 
 def _csr(matrix: Any) -> Sparse:
