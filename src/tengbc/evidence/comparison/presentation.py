@@ -23,7 +23,7 @@ COLUMNS: dict[str, Callable[[SolverTrials, Trial], object]] = {
 }
 """The cells of a trial's line in comparison.csv."""
 TITLES = ["solver", "worst error", "seconds + compiling", "unknowns", "setting", "remark"]
-MARKERS = {"fast": "o", "paper": "*", "fem": "s", "pinn-bfgs": "^", "pinn-engd": "v"}
+MARKERS = {"fast": "o", "paper": "*", "fem": "s", "hp-fem": "P", "pinn-bfgs": "^", "pinn-engd": "v"}
 
 
 def comparison_csv(entries: Sequence[SolverTrials]) -> str:
