@@ -25,6 +25,11 @@ class AbstractEquation(eqx.Module):
         """The right-hand side as text."""
 
     @property
+    def uniform(self) -> bool:
+        """Whether what multiplies u and its derivatives is known to be the same everywhere."""
+        return False
+
+    @property
     def terms(self) -> tuple["AbstractEquation", ...]:
         """Parts that add up to `rhs`, for schemes that treat them differently."""
         return (self,)
@@ -45,6 +50,10 @@ class Sum(AbstractEquation):
     @property
     def formula(self) -> str:
         return join_terms(part.formula for part in self.parts)
+
+    @property
+    def uniform(self) -> bool:
+        return all(part.uniform for part in self.parts)
 
     @property
     def terms(self) -> tuple[AbstractEquation, ...]:

@@ -22,5 +22,9 @@ class Heat(AbstractEquation):
         return self.kappa(x, t) * laplacian(u)(x)
 
     @property
+    def uniform(self) -> bool:
+        return self.kappa.constant
+
+    @property
     def formula(self) -> str:
         return f"{self.kappa.text('κ')}·∇²u"

@@ -17,5 +17,9 @@ class Source(AbstractEquation):
         return self.f(x, t)
 
     @property
+    def uniform(self) -> bool:
+        return True
+
+    @property
     def formula(self) -> str:
         return self.f.text("f")

@@ -28,5 +28,9 @@ class Transport(AbstractEquation):
         return -directional_derivative(u)(x, velocity.reshape(x.shape))
 
     @property
+    def uniform(self) -> bool:
+        return self.velocity.constant
+
+    @property
     def formula(self) -> str:
         return f"−{self.velocity.text('v')}·∇u"

@@ -47,7 +47,7 @@ def products(
     powers = exponents(dim, degree)
     along, derived = legendre(z, degree)
     factors = [along[..., a, powers[:, a]] for a in range(dim)]
-    values = math.prod(factors[1:], start=factors[0])
+    values = math.prod(factors[1:], start=factors[0])  # with 1 as start it would be copied
     if not slopes:
         return values, []
     found = []

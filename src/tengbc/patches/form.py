@@ -94,33 +94,41 @@ class EnergyForm:
         return blocks.matrix(), loads
 
     def _volume(self, blocks: Blocks, at) -> None:
-        self._energy = [[] for _ in range(self.components)]
+        self._energy = [self._by_degree() for _ in range(self.components)]
         for batch, values, slopes in self.inside:
             found, w = at(batch.x), batch.w[..., None]
             for k in range(self.components):
-                flux = _turned(slopes, found.diffusion[:, :, k])
+                flux = slopes @ found.diffusion[:, :, k]
                 energy = sum(
                     _product(w * flux[..., a], slopes[..., a]) for a in range(slopes.shape[-1])
                 )
-                self._energy[k].append(energy)
+                self._energy[k][batch.degree][self.patches.rank[batch.members]] = energy
                 row = self.places(batch.members, k)
                 blocks.add(row, row, np.asarray(energy))
                 for m in range(self.components):
                     drift, reaction = found.drift[:, :, k, m], found.reaction[:, :, k, m]
                     change = 0.0
                     if drift.any():
-                        change = change + np.einsum("bqnd,bqd->bqn", slopes, drift)
+                        change = change + _along(slopes, drift)
                     if reaction.any():
                         change = change + reaction[..., None] * values
                     if not isinstance(change, float):
                         column = self.places(batch.members, m)
                         blocks.add(row, column, -_product(w * values, change))
 
+    def _by_degree(self) -> dict[int, Float[Array, "b n n"]]:
+        """Room for a matrix per patch, by degree."""
+        degrees, sizes = self.patches.degrees, self.patches.table.sizes
+        return {
+            int(degree): np.zeros((int(np.sum(degrees == degree)), sizes[k], sizes[k]))
+            for degree, k in zip(*np.unique(degrees, return_index=True), strict=True)
+        }
+
     def _inverse_constants(self, inner, outer) -> Float[Array, "m p"]:
         """The largest ∮(n·A∇u)²/κ for ∫∇u·A∇u = 1 on each patch, for each component."""
         constants = np.zeros((self.components, len(self.patches)))
         for k in range(self.components):
-            around = [np.zeros_like(energy) for energy in self._energy[k]]
+            around = self._by_degree()
             sides = [
                 (which, part[1], faces, found)
                 for (faces, both), found in zip(self.between, inner, strict=True)
@@ -132,18 +140,18 @@ class EnergyForm:
             ]
             for which, slopes, faces, found in sides:
                 normal, diffusion = faces.normal, found.diffusion[:, :, k]
-                kappa = np.einsum("fqd,fqde,fqe->fq", normal, diffusion, normal)
+                conormal = (diffusion @ normal[..., None])[..., 0]
+                kappa = np.sum(normal * conormal, axis=-1)
                 if not kappa.any():
                     continue
-                flux = np.einsum("fqnd,fqde,fqe->fqn", slopes, diffusion, normal)
+                flux = _along(slopes, conormal)
                 part = faces.w / np.where(kappa > 0, kappa, np.inf)
                 squares = _product(part[..., None] * flux, flux)
-                where = [self.patches._where[int(p)] for p in which]
-                np.add.at(around[where[0][0]], [i for _, i in where], squares)
-            for batch, energy, squares in zip(
-                self.patches.batches, self._energy[k], around, strict=True
-            ):
-                constants[k, batch.members] = _largest(squares, energy)
+                degree = int(self.patches.degrees[which[0]])
+                np.add.at(around[degree], self.patches.rank[which], squares)
+            for degree, energy in self._energy[k].items():
+                members = self.patches.degrees == degree
+                constants[k, members] = _largest(around[degree], energy)
         return constants
 
     def _between(self, blocks: Blocks, faces: Faces, both, found: Coefficients, constants) -> None:
@@ -153,21 +161,19 @@ class EnergyForm:
         jumps = both[0][0], -both[1][0]
         for k in range(self.components):
             diffusion, rows = found.diffusion[:, :, k], [self.places(p, k) for p in which]
-            kappa = np.einsum("fqd,fqde,fqe->fq", faces.normal, diffusion, faces.normal)
+            conormal = (diffusion @ faces.normal[..., None])[..., 0]
+            kappa = np.sum(faces.normal * conormal, axis=-1)
             if kappa.any():
                 largest = np.maximum(*(constants[k][p] for p in which))
                 sigma = SAFE * (kappa * largest[:, None])[..., None]
-                means = [
-                    np.einsum("fqnd,fqde,fqe->fqn", slopes, diffusion, faces.normal) / 2
-                    for _, slopes in both
-                ]
+                means = [_along(slopes, conormal) / 2 for _, slopes in both]
                 for i in (0, 1):
                     for j in (0, 1):
                         block = _product(w * jumps[i], sigma * jumps[j] - means[j])
                         block -= _product(w * means[i], jumps[j])
                         blocks.add(rows[i], rows[j], block)
             for m in range(self.components):
-                speed = -np.einsum("fqd,fqd->fq", found.drift[:, :, k, m], faces.normal)
+                speed = -np.sum(found.drift[:, :, k, m] * faces.normal, axis=-1)
                 if not speed.any():
                     continue
                 upwind = np.abs(speed) / 2 if k == m else 0.0 * speed
@@ -185,7 +191,7 @@ class EnergyForm:
         for k in range(self.components):
             a, b = law[0][..., k], law[1][..., k]
             row, diffusion = self.places(faces.inner, k), found.diffusion[:, :, k]
-            conormal = np.einsum("fqde,fqe->fqd", diffusion, faces.normal)
+            conormal = (diffusion @ faces.normal[..., None])[..., 0]
             kappa = np.sum(conormal * faces.normal, axis=-1)
             load = np.zeros_like(values)
             if kappa.any():
@@ -195,16 +201,16 @@ class EnergyForm:
                 gamma = np.where(against, np.minimum(gamma, limit), gamma)
                 part = (faces.w * kappa / (b + gamma * a))[..., None]
                 gamma, a_, b_ = gamma[..., None], a[..., None], b[..., None]
-                outward = np.einsum("fqnd,fqd->fqn", slopes, faces.normal)
+                outward = _along(slopes, faces.normal)
                 block = _product(part * values, a_ * (values - gamma * outward))
                 block -= _product(part * gamma * outward, a_ * values + b_ * outward)
                 along = conormal - kappa[..., None] * faces.normal
                 if np.abs(along).max() > 1e-14 * np.abs(conormal).max():
-                    aside = np.einsum("fqnd,fqd->fqn", slopes, along)
+                    aside = _along(slopes, along)
                     block -= _product(faces.w[..., None] * values, aside)
                 blocks.add(row, row, block)
                 load += part * (values - gamma * outward)
-            speed = -np.einsum("fqd,fqd->fq", found.drift[:, :, k, k], faces.normal)
+            speed = -np.sum(found.drift[:, :, k, k] * faces.normal, axis=-1)
             enters = np.where((speed < 0) & (b == 0) & (a != 0), -speed, 0.0)
             if enters.any():
                 part = (faces.w * enters)[..., None]
@@ -221,7 +227,7 @@ class EnergyForm:
         for (batch, values, _), part in zip(self.inside, density, strict=True):
             for k in range(self.components):
                 row = self.places(batch.members, k)
-                found[row] = np.einsum("bqn,bq->bn", values, batch.w * part[..., k])
+                found[row] = _against(values, batch.w * part[..., k])
         return found
 
     def boundary_load(self, loads: Loads, data: list[Float[Array, "f q m"]]) -> Float[Array, " n"]:
@@ -229,7 +235,7 @@ class EnergyForm:
         found = np.zeros(self.size)
         for (_, rows), v in zip(loads, data, strict=True):
             for k, (row, load) in enumerate(rows):
-                np.add.at(found, row, np.einsum("fqn,fq->fn", load, v[..., k]))
+                np.add.at(found, row, _against(load, v[..., k]))
         return found
 
     def at_nodes(
@@ -242,9 +248,9 @@ class EnergyForm:
             for k in range(self.components):
                 head = c[self.places(batch.members, k)]
                 if slopes:
-                    parts.append(np.einsum("bqnd,bn->bqd", gradients, head))
+                    parts.append(_field(gradients, head))
                 else:
-                    parts.append(np.einsum("bqn,bn->bq", values, head))
+                    parts.append((values @ head[..., None])[..., 0])
             found.append(np.stack(parts, axis=2))
         return found
 
@@ -254,8 +260,8 @@ class EnergyForm:
         values, slopes = [], []
         for patch, (features, gradients) in zip(which, both, strict=True):
             heads = [c[self.places(patch, k)] for k in range(self.components)]
-            values.append([np.einsum("fqn,fn->fq", features, head) for head in heads])
-            slopes.append([np.einsum("fqnd,fn->fqd", gradients, head) for head in heads])
+            values.append([(features @ head[..., None])[..., 0] for head in heads])
+            slopes.append([_field(gradients, head) for head in heads])
         value, slope = np.mean(values, axis=0), np.mean(slopes, axis=0)
         return np.moveaxis(value, 0, 2), np.moveaxis(slope, 0, 2)
 
@@ -274,8 +280,19 @@ def _product(left: Float[Array, "b q i"], right: Float[Array, "b q j"]) -> Float
     return np.swapaxes(left, 1, 2) @ right
 
 
-def _turned(slopes: Float[Array, "b q n d"], matrix: Float[Array, "b q d d"]) -> Array:
-    return np.einsum("bqnd,bqde->bqne", slopes, matrix)
+def _against(features: Float[Array, "b q n"], values: Float[Array, "b q"]) -> Float[Array, "b n"]:
+    """Sums over nodes of features times values."""
+    return (values[:, None, :] @ features)[:, 0]
+
+
+def _field(slopes: Float[Array, "b q n d"], head: Float[Array, "b n"]) -> Float[Array, "b q d"]:
+    """The gradient of the field with these heads."""
+    return (head[:, None, None, :] @ slopes)[:, :, 0]
+
+
+def _along(slopes: Float[Array, "b q n d"], vector: Float[Array, "b q d"]) -> Float[Array, "b q n"]:
+    """The derivative of each feature along a vector."""
+    return (slopes @ vector[..., None])[..., 0]
 
 
 def _shaped(found: Coefficients, shape: tuple[int, ...]) -> Coefficients:

@@ -63,6 +63,10 @@ class Laws:
         self, x: Float[Array, "n d"], t: float, state: State | None = None
     ) -> Coefficients:
         """A, β and c at points; for an equation that is not linear, around a state."""
+        if state is None and self.problem.equation.uniform and len(x) > 1:
+            found = self.coefficients(x[:1], t)
+            arrays = (found.diffusion, found.drift, found.reaction)
+            return Coefficients(*(np.broadcast_to(v, (len(x), *v.shape[1:])) for v in arrays))
         c, b, a = self._by_probes(x, t) if state is None else self._by_derivatives(x, t, state)
         a = (a + np.swapaxes(a, -1, -2)) / 2
         if a.any() and (a != a[:1]).any():

@@ -67,13 +67,22 @@ class Patches:
         self.home = {cell: k for k, cell in enumerate(dict.fromkeys(owner.values()))}
         self.patch_of = {cell: self.home[owner[cell]] for cell in kept}
         self.degrees = np.array([kept[cell] for cell in self.home])
+        for cell, home in owner.items():
+            if kept[home] > kept[cell]:  # a sliver has the degree of the patch it was joined to
+                volume[cell] = rules.inside(cut, cell, kept[home] + 1 + EXTRA)
         x, w = self._rules(kept, volume)
         self.centre, self.half = self._boxes(kept, x)
         self.batches = tuple(self._batches(x, w))
         self.table = self._table()
-        self._where = {int(k): (b, i) for b, batch in enumerate(self.batches)
-                       for i, k in enumerate(batch.members)}
-        self.volumes = np.array([part.sum() for part in w])
+        self._mixing = {
+            int(degree): np.stack([self.table.mixing[k] for k in np.flatnonzero(self.degrees == degree)])
+            for degree in np.unique(self.degrees)
+        }
+        self.rank = np.zeros(len(self), dtype=int)
+        """The number of a patch among those of its degree."""
+        for degree in self._mixing:
+            members = np.flatnonzero(self.degrees == degree)
+            self.rank[members] = np.arange(len(members))
         self._side_list = [s for s in sides if self.patch_of[s[0]] != self.patch_of[s[1]]]
 
     def __len__(self) -> int:
@@ -121,15 +130,17 @@ class Patches:
         return (lower + upper) / 2, (upper - lower) / 2
 
     def _batches(self, x: Sequence[Array], w: Sequence[Array]) -> Iterator[Batch]:
-        for degree in np.unique(self.degrees):
-            members = np.flatnonzero(self.degrees == degree)
+        # Rules of about the same number of nodes go together.
+        size = np.ceil(2 * np.log2([len(part) for part in w])).astype(int)
+        for degree, nodes in sorted(set(zip(self.degrees.tolist(), size.tolist(), strict=True))):
+            members = np.flatnonzero((self.degrees == degree) & (size == nodes))
             most = max(len(w[k]) for k in members)
-            nodes = np.stack([_filled(x[k], most, x[k][:1]) for k in members])
+            places = np.stack([_filled(x[k], most, x[k][:1]) for k in members])
             weights = np.stack([_filled(w[k], most, 0.0) for k in members])
-            z = (nodes - self.centre[members, None]) / self.half[members, None]
+            z = (places - self.centre[members, None]) / self.half[members, None]
             values, _ = polynomials.products(z, int(degree), slopes=False)
             mixing = polynomials.orthonormal(values, weights)
-            yield Batch(int(degree), members, mixing, nodes, weights)
+            yield Batch(int(degree), members, mixing, places, weights)
 
     def _table(self) -> PatchTable:
         mixing: dict[int, Array] = {}
@@ -153,8 +164,7 @@ class Patches:
     ) -> tuple[Float[Array, "b q n"], Float[Array, "b q n d"]]:
         """Features, and their gradients, of patches of one degree, each at its own points."""
         degree = int(self.degrees[which[0]])
-        found = [self._where[int(k)] for k in which]
-        mixing = self.batches[found[0][0]].mixing[[i for _, i in found]]
+        mixing = self._mixing[degree][self.rank[which]]
         half = self.half[which, None]
         values, derived = polynomials.products((x - self.centre[which, None]) / half, degree, slopes)
         if not slopes:

@@ -17,36 +17,52 @@ from tengbc.problem import Problem
 
 Array = np.ndarray
 Leaves = Mapping[Cell, int]
-Field = Callable[[Float[Array, "n d"]], Float[Array, "n k"]]
-"""Values of a few fields at points."""
+Field = tuple[Callable[[Float[Array, "n d"]], Array], float]
+"""A field at points, and the part of it that may be missed, in units of the tolerance."""
 LEAST_DEGREE, MOST_DEGREE = 3, 10
 """Degrees of patches that have neighbours."""
 MOST_ALONE = 26
 """The highest degree of a patch that is the whole domain."""
 TRIED_ALONE = (8, 14, 22)
 """Degrees with which a single patch is tried on the data."""
-FIELD_SHARE = 0.1
-"""The part of the tolerance that data may be missed by."""
+SAMPLE = 200
+"""Points at which a field is looked at, whether it is the same everywhere."""
 DEEPEST = 24
 TURN = 0.6 * np.pi
 """Boundary that bends into the domain turns by no more than this within a cell."""
-SMOOTH = 0.45
+LAYER_CELLS = 5.0
+"""Cells in an initial layer, in units of the length that diffusion smooths until it has settled."""
+SMOOTH = 0.4
 """Features whose shares fall by this factor from degree to degree, or faster, are of a smooth field:
 more of them pay more than smaller cells."""
 
 
 def at_first(
-    cut: CutCells, problem: Problem, fields: list[Field], tolerance: float, resolved: float
+    cut: CutCells,
+    problem: Problem,
+    fields: list[Field],
+    layers: frozenset[str],
+    tolerance: float,
+    resolved: float,
 ) -> dict[Cell, int]:
     """Leaves for the geometry, graded towards its corners, and for given fields.
 
-    `resolved` is the size below which cells are not split for the fields' sake.
+    `resolved` is the length that diffusion smooths in a short time: cells are not split below it
+    for the fields' sake, and down to some multiple of it at segments with an initial layer.
     """
-    leaves = _for_geometry(cut)
+    leaves = _split_while(
+        cut, _for_geometry(cut), lambda cell: _in_layer(cut, cell, layers, LAYER_CELLS * resolved)
+    )
     leaves = _towards_corners(cut, leaves, singular_points(cut, problem), tolerance)
     degree = start_degree(tolerance)
     chosen = dict.fromkeys(leaves, degree)
-    return _for_fields(cut, chosen, fields, tolerance, resolved)
+    return _for_fields(cut, chosen, fields, tolerance, LAYER_CELLS * resolved)
+
+
+def _in_layer(cut: CutCells, cell: Cell, layers: frozenset[str], size: float) -> bool:
+    """Whether a cell is larger than that and has a piece of a segment with an initial layer."""
+    large = float(np.max(cut.grid.edges(cell))) > size
+    return large and any(piece.segment in layers for piece in cut.pieces(cell))
 
 
 def start_degree(tolerance: float) -> int:
@@ -138,7 +154,9 @@ def singular_points(cut: CutCells, problem: Problem) -> list[Corner]:
             angle = _inner_angle(domain, x, normal, other_normal)
             exponent = np.pi / angle if value == other_value else np.pi / (2 * angle)
             whole = abs(exponent - round(exponent)) < 1e-6
-            if not whole and exponent < 2.0:
+            # Along a straight edge another law on the slope makes u behave as r·log r.
+            bent = exponent > 1 - 1e-6 and owner[0] == other_owner[0]
+            if (not whole and exponent < 2.0) or (exponent < 1 + 1e-6 and not bent):
                 found.append(Corner(x, float(exponent)))
     return found
 
@@ -158,7 +176,7 @@ def _towards_corners(
 ) -> frozenset[Cell]:
     """Leaves split at corners until what is left of r^α there is below the tolerance."""
     for corner in corners:
-        levels = max(2, math.ceil(-math.log2(tolerance) / (1 + corner.exponent)) - 1)
+        levels = max(1, math.ceil(-math.log2(tolerance) / (1 + corner.exponent)) - 2)
         first = max((c.level for c in leaves if _touches(cut, c, corner.x)), default=0)
         leaves = _split_while(
             cut, leaves, lambda c, f=first, n=levels, x=corner.x: c.level < f + n and _touches(cut, c, x)
@@ -179,9 +197,13 @@ def _for_fields(
     cut: CutCells, leaves: dict[Cell, int], fields: list[Field], tolerance: float, resolved: float
 ) -> dict[Cell, int]:
     """Leaves and degrees with which all fields are resolved to the tolerance."""
+    sample = cut.domain.interior(SAMPLE).x
+    fields = [f for f in fields if np.ptp(f[0](sample).reshape(SAMPLE, -1), axis=0).any()]
+    if not fields:
+        return leaves
     if len(leaves) == 1:
         (cell,) = leaves
-        degree = _sufficient(cut, cell, fields, None, FIELD_SHARE * tolerance, TRIED_ALONE)
+        degree = _sufficient(cut, cell, fields, None, tolerance, TRIED_ALONE)
         if degree is not None:
             return {cell: max(degree, leaves[cell])}
     known: dict[Cell, Float[Array, "k p"]] = {}
@@ -190,10 +212,10 @@ def _for_fields(
             if cell not in known:
                 known[cell] = _shares(cut, cell, MOST_DEGREE + 2, fields)
         sizes = np.sum([known[cell].sum(axis=1) for cell in leaves], axis=0)
-        goal = FIELD_SHARE * tolerance / math.sqrt(len(leaves))
+        goal = tolerance / math.sqrt(len(leaves))
         finer: dict[Cell, int] = {}
         for cell, degree in leaves.items():
-            enough = _least(known[cell], sizes, goal, MOST_DEGREE)
+            enough = _least(known[cell], sizes, goal * _allowed(fields, known[cell]), MOST_DEGREE)
             if enough is not None:
                 finer[cell] = max(degree, enough)
             elif float(np.max(cut.grid.edges(cell))) > resolved:
@@ -213,19 +235,25 @@ def _sufficient(
     """The least degree that resolves the fields on a cell; None if none of those tried does."""
     for tried in degrees:
         shares = _shares(cut, cell, tried + 2, fields)
-        found = _least(shares, shares.sum(axis=1), goal, tried)
+        found = _least(shares, shares.sum(axis=1), goal * _allowed(fields, shares), tried)
         if found is not None:
             return found
     return None
 
 
+def _allowed(fields: list[Field], shares: Float[Array, "k p"]) -> Float[Array, " k"]:
+    """The part that may be missed of each component of each field."""
+    each = len(shares) // len(fields)
+    return np.repeat([allowed for _, allowed in fields], each)
+
+
 def _least(
-    shares: Float[Array, "k p"], sizes: Float[Array, " k"], goal: float, most: int
+    shares: Float[Array, "k p"], sizes: Float[Array, " k"], goals: Float[Array, " k"], most: int
 ) -> int | None:
-    """The least degree that leaves less than the goal of every field."""
-    relative = shares / np.where(sizes > 0, sizes, 1.0)[:, None]
+    """The least degree that leaves less than its goal of every field."""
+    relative = shares / np.where(sizes > 0, sizes * goals**2, 1.0)[:, None]
     left = np.sqrt(np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]).max(axis=0)  # from degree k on
-    enough = np.flatnonzero(left[1:] <= goal)
+    enough = np.flatnonzero(left[1:] <= 1.0)
     return int(enough[0]) if enough.size and enough[0] <= most else None
 
 
@@ -253,7 +281,7 @@ def _shares(cut: CutCells, cell: Cell, degree: int, fields: list[Field]) -> Floa
     z = (2 * x - lower - upper) / (upper - lower)
     values, _ = polynomials.products(z[None], degree, slopes=False)
     features = values[0] @ polynomials.orthonormal(values, w[None])[0]
-    found = np.concatenate([field(x).reshape(len(x), -1) for field in fields], axis=1)
+    found = np.concatenate([field(x).reshape(len(x), -1) for field, _ in fields], axis=1)
     heads = features.T @ (w[:, None] * found)
     total = polynomials.exponents(x.shape[1], degree).sum(axis=1)
     shares = np.zeros((found.shape[1], degree + 1))
@@ -265,7 +293,7 @@ def _shares(cut: CutCells, cell: Cell, degree: int, fields: list[Field]) -> Floa
     return shares
 
 
-def _decay(energies: Float[Array, " p"]) -> float:
+def decay(energies: Float[Array, " p"]) -> float:
     """The factor by which shares fall from degree to degree, pairs of them taken together."""
     pairs = np.array([np.hypot(a, b) for a, b in zip(energies[:-1], energies[1:], strict=True)])
     pairs = np.maximum(pairs[-4:], 1e-16 * max(float(energies.max()), 1e-300))
@@ -295,7 +323,7 @@ def by_errors(
             continue
         most = MOST_ALONE if alone else MOST_DEGREE
         more = math.ceil(math.log(error / goal) / -math.log(min(max(decay, 1e-3), 0.99)))
-        if decay < SMOOTH**0.5 and degree < most and more <= 8:
+        if decay < SMOOTH and degree < most and more <= 8:
             finer[cell] = min(degree + max(1, min(more, 4)), most)
         else:
             children = dict.fromkeys(cell.children, min(degree, MOST_DEGREE))

@@ -160,7 +160,7 @@ def _refined(strategy: AbstractStrategy, run: Runner) -> Solution:
                 continue
         before = answer
         if companion is not None:
-            errors = strategy.estimate(answer, companion, distance)
+            errors = strategy.estimate(task, answer, companion, distance)
             solution = replace(answer.solution, error_estimate=errors)
             worst = _worst(errors, solution, layer)
             # An answer without one right digit does not predict the next, unless u has faded.

@@ -28,7 +28,8 @@ from tengbc.spaces.interface import AbstractLinearisedSpace, Arrays
 Array = np.ndarray
 DENSE = 700
 """Up to this many unknowns matrices are dense."""
-MOST_FACTORISATIONS = 6
+MOST_ENTRIES = 60_000_000
+"""Numbers in the factorisations that are kept, about 1 GB."""
 MOST_MATRICES = 8
 
 
@@ -47,8 +48,11 @@ class EnergySpace(AbstractLinearisedSpace):
         self.constant_matrix = equation.constant_matrix and all(
             law.constant_matrix for law in conditions
         )
+        self.steady_source = equation.constant_offset
+        self.steady_data = {
+            name: law.constant_offset for name, law in laws.condition_structures.items()
+        }
         self._matrices: dict[float, tuple[sp.csc_matrix, Any]] = {}
-        self._loads: dict[float, Array] = {}
         self.linearise(0.0, np.zeros(self.form.size))
 
     @property
@@ -87,8 +91,11 @@ class EnergySpace(AbstractLinearisedSpace):
         if not self.affine:
             self._keep_linearised(float(t))
         self._matrices = {float(t): (self.stiffness, self.loads)}
-        self._loads = {}
-        self._factorisations: dict[complex, Callable] = {}
+        self._loads: dict[float, Array] = {}
+        self._source: Array | None = None
+        self._steady: Array | None = None
+        self._data_before: dict[tuple[int, str], Array] = {}
+        self._factorisations: dict[complex, tuple[Callable, int]] = {}
         self._modes: tuple[Array, Array] | None = None
 
     def _keep_linearised(self, t: float) -> None:
@@ -151,7 +158,7 @@ class EnergySpace(AbstractLinearisedSpace):
         if state is None:
             return *flat, None
         value, slope = state[0][rows], state[1][rows]
-        along = np.einsum("fqmd,fqd->fqm", slope, normal)
+        along = np.sum(slope * normal[:, :, None], axis=-1)
         both = value.reshape(-1, self.components), along.reshape(-1, self.components)
         return *flat, both
 
@@ -162,27 +169,28 @@ class EnergySpace(AbstractLinearisedSpace):
     ) -> Inexact[Array, " n"]:
         known = self._factorisations
         if tau not in known:
-            while len(known) >= MOST_FACTORISATIONS:
+            solver, entries = self._factorised(tau)
+            while known and entries + sum(n for _, n in known.values()) > MOST_ENTRIES:
                 del known[next(iter(known))]
-            known[tau] = self._factorised(tau)
-        return known[tau](right)
+            known[tau] = solver, entries
+        return known[tau][0](right)
 
-    def _factorised(self, tau: complex) -> Callable[[Array], Array]:
-        """right ↦ (1 + τK)⁻¹ right."""
+    def _factorised(self, tau: complex) -> tuple[Callable[[Array], Array], int]:
+        """right ↦ (1 + τK)⁻¹ right, and how many numbers that takes."""
         size = self.stiffness.shape[0]
         if size <= DENSE and self.symmetric:
             if self._modes is None:
                 self._modes = sla.eigh(self.stiffness.toarray(), driver="evd", check_finite=False)
             values, vectors = self._modes
             damped = 1.0 / (1.0 + tau * values)
-            return lambda right: vectors @ (damped * (vectors.T @ right))
+            return lambda right: vectors @ (damped * (vectors.T @ right)), size
         matrix = sp.eye_array(size, format="csc") + tau * self.stiffness
         if size <= DENSE:
             factors = sla.lu_factor(matrix.toarray(), overwrite_a=True, check_finite=False)
-            return lambda right: sla.lu_solve(factors, right, check_finite=False)
+            return lambda right: sla.lu_solve(factors, right, check_finite=False), size**2
         options = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0}
         found = spla.splu(sp.csc_matrix(matrix), options={"SymmetricMode": True}, **options)
-        return lambda right: found.solve(right.astype(matrix.dtype, copy=False))
+        return lambda right: found.solve(right.astype(matrix.dtype, copy=False)), found.nnz
 
     @property
     def symmetric(self) -> bool:
@@ -223,13 +231,18 @@ class EnergySpace(AbstractLinearisedSpace):
         return self._matrices[t]
 
     def _load(self, t: float, loads) -> Float[Array, " n"]:
-        density = []
-        for batch, *_ in self.form.inside:
-            x = batch.x.reshape(-1, batch.x.shape[-1])
-            found = self.laws.density(x, t)
-            check_finite("The source", found, x, t)
-            density.append(found.reshape(*batch.w.shape, -1))
-        return self.form.load(density) + self.form.boundary_load(loads, self._data(t, None))
+        if self._source is None or not self.steady_source:
+            density = []
+            for batch, *_ in self.form.inside:
+                x = batch.x.reshape(-1, batch.x.shape[-1])
+                found = self.laws.density(x, t)
+                check_finite("The source", found, x, t)
+                density.append(found.reshape(*batch.w.shape, -1))
+            self._source = self.form.load(density)
+        if self.constant_matrix and all(self.steady_data.values()) and self._steady is not None:
+            return self._source + self._steady
+        self._steady = self.form.boundary_load(loads, self._data(t, None))
+        return self._source + self._steady
 
     def _data(self, t: float, states) -> list[Float[Array, "f q m"]]:
         """v of the conditions at their nodes; of laws that are not linear, around a state."""
@@ -237,6 +250,9 @@ class EnergySpace(AbstractLinearisedSpace):
         for k, (faces, *_) in enumerate(self.form.around):
             v = np.zeros((*faces.w.shape, self.components))
             for segment, rows in _by_segment(faces):
+                if states is None and self.steady_data[segment] and (k, segment) in self._data_before:
+                    v[rows] = self._data_before[k, segment]
+                    continue
                 x, normal, here = self._on(faces, rows, states[k] if states else None)
                 g = self.laws.residual(segment, x, normal, t, here)
                 check_finite(f"The condition on {segment}", g, x, t)
@@ -245,6 +261,7 @@ class EnergySpace(AbstractLinearisedSpace):
                     a, b = (part[rows].reshape(-1, self.components) for part in law)
                     g = g - a * here[0] - b * here[1]
                 v[rows] = -g.reshape(v[rows].shape)
+                self._data_before[k, segment] = v[rows]
             found.append(v)
         return found
 

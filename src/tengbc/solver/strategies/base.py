@@ -185,7 +185,9 @@ class AbstractStrategy(abc.ABC):
         """Points of no fit, at which solutions are compared."""
         return problem.domain.interior(self.policy.unseen_points, seed=987_654_321)
 
-    def estimate(self, answer: Solved, companion: Solved, distance: Distance) -> Float[Array, " k"]:
+    def estimate(
+        self, task: Task, answer: Solved, companion: Solved, distance: Distance
+    ) -> Float[Array, " k"]:
         """The answer's error at its times, from its distance to the companion."""
         return distance(answer.solution, companion.solution)
 

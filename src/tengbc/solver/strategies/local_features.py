@@ -38,18 +38,22 @@ from tengbc.spaces import State
 from tengbc.spaces.energy import DENSE, EnergySpace
 
 Array = np.ndarray
-STEP_SHARE = 0.1
+import os
+STEP_SHARE = float(os.environ.get("SS","0.1"))
 """The part of the tolerance that the error of a step may have."""
-COMPANION_STEPS = 0.1
+COMPANION_STEPS = float(os.environ.get("CS","0.1"))
 """Step errors of a companion, as part of those of its answer."""
 HIGH_ORDER = 3e-6
 """For smaller tolerances steps have five stages instead of three."""
-LAYER_STEPS = 16
+LAYER_STEPS = 6
 """Steps through an initial layer."""
 FIRST_STEPS = 16
 """The first step is this part of the time, unless it is refused."""
 SOURCE_TIMES = 5
 """Times at which sources are looked at before the first march."""
+INITIAL_SHARE, SOURCE_SHARE = 0.3, 3.0
+"""What may be missed of initial values and sources, in units of the tolerance: u is smoother than
+its source."""
 MOST_UNKNOWNS = 40_000
 
 
@@ -96,7 +100,7 @@ class LocalFeatures(AbstractStrategy):
         return max(super().layer(task), _workshop(task.problem).rough_until(task))
 
     def stages(self, task: Task) -> int:
-        return 5 if task.tolerance < HIGH_ORDER else 3
+        return int(os.environ.get('ST',0)) or (5 if task.tolerance < HIGH_ORDER else 3)
 
     def discretise(self, task: Task, resolution: PatchResolution) -> Plan:
         work = _workshop(task.problem)
@@ -104,7 +108,7 @@ class LocalFeatures(AbstractStrategy):
         start = State(space.fitted(task.problem.initial))
         layer, end, stages = self.layer(task), task.t_end, self.stages(task)
         first = layer / LAYER_STEPS if layer else end / FIRST_STEPS
-        ratio = 2 if space.form.size <= DENSE else 4
+        ratio = int(os.environ.get('RATIO','2'))
         steps = AdaptedSteps(
             end, first, resolution.step_tolerance, stages + 1, ratio, settled=layer
         )
@@ -118,10 +122,11 @@ class LocalFeatures(AbstractStrategy):
         space = _workshop(task.problem).space(resolution)
         return space.parameters, np.stack(trajectory.thetas)
 
-    def estimate(self, answer: Solved, companion: Solved, distance: Distance) -> Float[Array, " k"]:
+    def estimate(
+        self, task: Task, answer: Solved, companion: Solved, distance: Distance
+    ) -> Float[Array, " k"]:
         """‖u − ũ‖/‖ũ‖, exactly: the features of an answer are among those of its companion."""
-        work = _workshop(answer.solution.problem)
-        return work.compared(answer, companion)
+        return _workshop(task.problem).compared(answer, companion, self.layer(task))
 
     def refine(
         self,
@@ -131,7 +136,7 @@ class LocalFeatures(AbstractStrategy):
         blame: Blame | None,
     ) -> PatchResolution | None:
         work = _workshop(task.problem)
-        leaves = work.refined(task, resolution, self.layer(task))
+        leaves = work.refined(task, resolution)
         space, dim = dict(leaves), task.problem.domain.dim
         size = sum(polynomials.count(dim, degree) for degree in space.values())
         if size * (task.problem.components or 1) > MOST_UNKNOWNS:
@@ -155,7 +160,7 @@ class _Workshop:
         self.laws = Laws(problem)
         self.cut = CutCells(problem.domain, Grid.over(*map(np.asarray, problem.domain.bounds)))
         self._spaces: dict[PatchResolution, EnergySpace] = {}
-        self._errors: dict[PatchResolution, tuple[Array, Array, Array]] = {}
+        self._errors: dict[PatchResolution, tuple[Array, Array]] = {}
         self.rough = False
 
     @property
@@ -173,14 +178,15 @@ class _Workshop:
 
     def first_leaves(self, task: Task) -> dict[Cell, int]:
         problem, laws = task.problem, self.laws
-        fields = [problem.initial]
+        fields = [(problem.initial, INITIAL_SHARE)]
         if laws.equation_structure.affine:
             times = np.linspace(0.0, task.t_end, SOURCE_TIMES)
             if laws.equation_structure.constant_offset:
                 times = times[:1]
-            fields += [lambda x, t=float(t): laws.density(x, t) for t in times]
+            fields += [(lambda x, t=float(t): laws.density(x, t), SOURCE_SHARE) for t in times]
+        layers = frozenset(s for s, apart in task.mismatch.items() if apart > task.tolerance)
         return refinement.at_first(
-            self.cut, problem, fields, task.tolerance, self.smoothed(task)
+            self.cut, problem, fields, layers, task.tolerance, self.smoothed(task)
         )
 
     def smoothed(self, task: Task) -> float:
@@ -197,16 +203,17 @@ class _Workshop:
     def rough_until(self, task: Task) -> float:
         return 0.0
 
-    def compared(self, answer: Solved, companion: Solved) -> Float[Array, " k"]:
+    def compared(self, answer: Solved, companion: Solved, layer: float) -> Float[Array, " k"]:
         """The error of an answer at its times; remembers errors and decays of all patches."""
         ours, theirs = answer.solution, companion.solution
         times = np.union1d(ours.times, theirs.times)
         a, b = (self._heads(s, times) for s in (answer, companion))
         mine, other = (self.space(s.resolution) for s in (answer, companion))
-        squares, decays = _differences(mine, other, a, b)
         size = np.linalg.norm(b, axis=1)
-        relative = np.sqrt(squares) / np.where(size > 0, size, 1.0)[:, None]
-        self._errors[answer.resolution] = times, relative, decays
+        relative = np.sqrt(_squares(mine, other, a, b)) / np.where(size > 0, size, 1.0)[:, None]
+        late = np.where((times >= layer)[:, None], relative, 0.0)
+        decays = _decays(other, b, np.argmax(late, axis=0))
+        self._errors[answer.resolution] = late.max(axis=0), decays
         found = np.linalg.norm(relative, axis=1)
         first = np.searchsorted(times, np.append(0.0, ours.times[:-1]), side="right") - 1
         after = np.searchsorted(times, np.append(ours.times[1:], ours.times[-1]))
@@ -219,19 +226,16 @@ class _Workshop:
         rows = [within_step(solution.times, float(t), solution.stages) for t in times]
         return np.stack([weights @ heads[nodes] for nodes, weights in rows])
 
-    def refined(self, task: Task, resolution: PatchResolution, layer: float) -> dict[Cell, int]:
+    def refined(self, task: Task, resolution: PatchResolution) -> dict[Cell, int]:
         leaves = dict(resolution.leaves)
         if resolution not in self._errors:
             return refinement.balanced(
                 self.cut, {child: d for cell, d in leaves.items() for child in cell.children}
             )
-        times, relative, decays = self._errors[resolution]
-        late = times >= layer
-        worst = np.max(np.where(late[:, None], relative, 0.0), axis=0)
-        when = np.argmax(np.where(late[:, None], relative, 0.0), axis=0)
+        worst, decays = self._errors[resolution]
         patch_of = self.space(resolution).patches.patch_of
         errors = {cell: float(worst[k]) for cell, k in patch_of.items()}
-        rates = {cell: float(decays[when[k], k]) for cell, k in patch_of.items()}
+        rates = {cell: float(decays[k]) for cell, k in patch_of.items()}
         return refinement.by_errors(self.cut, leaves, errors, rates, task.tolerance)
 
 
@@ -244,20 +248,32 @@ def _workshop(problem: Problem) -> _Workshop:
     return _WORKSHOPS[problem]
 
 
-def _differences(mine: EnergySpace, other: EnergySpace, a: Array, b: Array) -> tuple[Array, Array]:
-    """(times, patches) arrays: squared distances, and how fast shares fall with the degree."""
-    m, dim = mine.components, len(mine.patches.table.lower)
-    squares, decays = (np.zeros((len(a), len(mine.patches))) for _ in range(2))
-    for k, degree in enumerate(mine.patches.degrees):
-        n, wide = mine.patches.table.sizes[k], other.patches.table.sizes[k]
-        first, second = mine.patches.table.starts[k] * m, other.patches.table.starts[k] * m
-        small = a[:, first : first + m * n].reshape(-1, m, n)
-        large = b[:, second : second + m * wide].reshape(-1, m, wide)
+def _squares(mine: EnergySpace, other: EnergySpace, a: Array, b: Array) -> Float[Array, "k p"]:
+    """Squared distances of two fields at each time on each patch."""
+    squares = np.zeros((len(a), len(mine.patches)))
+    for k, (small, large) in enumerate(zip(_parts(mine, a), _parts(other, b), strict=True)):
+        n = small.shape[-1]
         squares[:, k] = np.sum((large[..., :n] - small) ** 2, axis=(1, 2))
         squares[:, k] += np.sum(large[..., n:] ** 2, axis=(1, 2))
-        total = polynomials.exponents(dim, int(other.patches.degrees[k])).sum(axis=1)
-        shells = np.stack(
-            [np.sum(large[..., total == j] ** 2, axis=(1, 2)) for j in range(degree + 3)], axis=1
-        )
-        decays[:, k] = [refinement._decay(np.sqrt(row)) for row in shells]
-    return squares, decays
+    return squares
+
+
+def _parts(space: EnergySpace, heads: Float[Array, "k n"]) -> list[Float[Array, "k m w"]]:
+    """The unknowns of each patch."""
+    m, ends = space.components, space.patches.table.starts * space.components
+    return [
+        heads[:, first:last].reshape(len(heads), m, -1)
+        for first, last in zip(ends[:-1], ends[1:], strict=True)
+    ]
+
+
+def _decays(space: EnergySpace, heads: Float[Array, "k n"], when: Array) -> Float[Array, " p"]:
+    """How fast shares fall with the degree on each patch, each at its own time."""
+    found = []
+    for k, part in enumerate(_parts(space, heads)):
+        degree = int(space.patches.degrees[k])
+        total = polynomials.exponents(len(space.patches.table.lower), degree).sum(axis=1)
+        squares = np.sum(part[when[k]] ** 2, axis=0)
+        shares = np.bincount(total, weights=squares, minlength=degree + 1)
+        found.append(refinement.decay(np.sqrt(shares)))
+    return np.array(found)
