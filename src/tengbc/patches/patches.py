@@ -6,8 +6,9 @@ nodes than the largest of its batch is filled up with nodes of weight zero.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,6 +24,8 @@ from tengbc.patches.cutting import CutCells
 Array = np.ndarray
 SLIVER = 0.15
 """A cut cell with less than this part of its volume left is joined to a neighbour."""
+JUMP_DEPTH = 0.6
+"""How often cells are halved to integrate a jump, for each binary digit of the tolerance."""
 EXTRA = 1
 """Nodes more, along each axis, than products of two features need: for coefficients."""
 
@@ -171,6 +174,45 @@ class Patches:
             return values @ mixing, np.zeros((*values.shape, 0))
         gradients = [(d / half[..., a : a + 1]) @ mixing for a, d in enumerate(derived)]
         return values @ mixing, np.stack(gradients, axis=-1)
+
+    def projected(
+        self, field: Callable[[Array], Array], which: list[int], tolerance: float, components: int
+    ) -> Iterator[tuple[int, Float[Array, "n m"]]]:
+        """The L² projection of a field that jumps onto some patches, by rules on finer cells."""
+        finest = math.ceil(-JUMP_DEPTH * math.log2(tolerance))
+        for patch in which:
+            head = np.zeros((self.table.sizes[patch], components))
+            for cell in (c for c, k in self.patch_of.items() if k == patch):
+                head += self._moments(field, patch, cell, components, finest)
+            yield patch, head
+
+    def _moments(
+        self, field: Callable, patch: int, cell: Cell, components: int, depth: int
+    ) -> Float[Array, "n m"]:
+        """∫ field·φ over a cell; where its parts say otherwise, over its parts."""
+        whole = self._moments_by_rule(field, patch, [cell], components)[0]
+        if not depth or self.cut.kind(cell) == "outside":
+            return whole
+        parts = self._moments_by_rule(field, patch, cell.children, components)
+        if np.abs(whole - parts.sum(axis=0)).max() <= 1e-12 * np.abs(whole).max():
+            return parts.sum(axis=0)
+        return sum(
+            (self._moments(field, patch, c, components, depth - 1) for c in cell.children),
+            start=np.zeros_like(whole),
+        )
+
+    def _moments_by_rule(
+        self, field: Callable, patch: int, cells: Sequence[Cell], components: int
+    ) -> Float[Array, "c n m"]:
+        """∫ field·φ over cells by one rule each, all in one go."""
+        found = [rules.inside(self.cut, cell, int(self.degrees[patch]) + 2) for cell in cells]
+        ends = np.cumsum([len(w) for _, w in found])[:-1]
+        x, w = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        if not len(w):
+            return np.zeros((len(cells), self.table.sizes[patch], components))
+        values, _ = self.features(np.array([patch]), x[None], slopes=False)
+        product = values[0][:, :, None] * (w[:, None] * field(x).reshape(len(x), -1))[:, None, :]
+        return np.stack([part.sum(axis=0) for part in np.split(product, ends)])
 
     @cached_property
     def inner_faces(self) -> tuple[Faces, ...]:

@@ -257,6 +257,14 @@ def _least(
     return int(enough[0]) if enough.size and enough[0] <= most else None
 
 
+def missed(cut: CutCells, leaves: Leaves, field: Callable[[Array], Array]) -> float:
+    """The part of a field that the features of the leaves leave out, by the nodes of finer rules."""
+    shares = [(_shares(cut, cell, d + 2, [(field, 1.0)]), d) for cell, d in leaves.items()]
+    whole = sum(float(part.sum()) for part, _ in shares)
+    left = sum(float(part[:, d + 1 :].sum()) for part, d in shares)
+    return math.sqrt(left / whole) if whole > 0 else 0.0
+
+
 def balanced(cut: CutCells, leaves: Leaves) -> dict[Cell, int]:
     """Leaves that differ by one level at most from those they touch; parts keep their degree."""
     result = {}

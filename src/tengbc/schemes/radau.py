@@ -55,6 +55,8 @@ class RadauIIA(AbstractScheme):
     stages: int = 5
     estimates: bool = False
     """Whether a step tells its error and keeps its stages, as steps of adapted length need."""
+    accuracy: float = 1e-13
+    """To which part of the solution stages are iterated on, where laws are not linear."""
     explicit = False
     one_step = True
 
@@ -153,7 +155,7 @@ class RadauIIA(AbstractScheme):
         for fresh in (False, True, True):
             if fresh:
                 space.linearise(t + dt / 2, heads[-1])
-            monitor = FixedPoint()
+            monitor = FixedPoint(self.accuracy, max(self.accuracy, 1e-10))
             for _ in range(MOST_PASSES):
                 new = self._pass(space, c, heads, t, dt)
                 change, size = (np.linalg.norm(space.rows(v)) for v in (new - heads, new))

@@ -44,7 +44,8 @@ class EnergySpace(AbstractLinearisedSpace):
         self.parameters: Parameters[Network] = Parameters(self.network)
         self._order = self._head_order()
         equation, conditions = laws.equation_structure, laws.condition_structures.values()
-        self.affine = equation.affine and all(law.affine for law in conditions)
+        self._affine_conditions = all(law.affine for law in conditions)
+        self.affine = equation.affine and self._affine_conditions
         self.constant_matrix = equation.constant_matrix and all(
             law.constant_matrix for law in conditions
         )
@@ -105,6 +106,7 @@ class EnergySpace(AbstractLinearisedSpace):
             flat = lambda v: v.reshape(-1, *v.shape[2:])
             found = self.laws.lower(flat(batch.x), t, (flat(value), flat(slope)))
             self._inside_around.append([f.reshape(*batch.w.shape, *f.shape[1:]) for f in found])
+        self._uses_slope = any(drift.any() for drift, _ in self._inside_around)
         pairs = zip(self.form.around, self._state["around"], strict=True)
         self._law_around = [self._law(faces, t, state) for (faces, *_), state in pairs]
 
@@ -239,10 +241,9 @@ class EnergySpace(AbstractLinearisedSpace):
                 check_finite("The source", found, x, t)
                 density.append(found.reshape(*batch.w.shape, -1))
             self._source = self.form.load(density)
-        if self.constant_matrix and all(self.steady_data.values()) and self._steady is not None:
-            return self._source + self._steady
-        self._steady = self.form.boundary_load(loads, self._data(t, None))
-        return self._source + self._steady
+        if self.constant_matrix:
+            return self._source + self._boundary(t)
+        return self._source + self.form.boundary_load(loads, self._data(t, None))
 
     def _data(self, t: float, states) -> list[Float[Array, "f q m"]]:
         """v of the conditions at their nodes; of laws that are not linear, around a state."""
@@ -277,18 +278,32 @@ class EnergySpace(AbstractLinearisedSpace):
 
     def _nonlinear(self, c: Float[Array, " n"], t: float) -> Float[Array, " i"]:
         """∫(N(u) − b̄·∇u − c̄u)w, and what the conditions ask for around u."""
-        now, density = self._around(c), []
+        form, density = self.form, []
+        values = form.at_nodes(c)
+        slopes = form.at_nodes(c, slopes=True) if self._uses_slope else [None] * len(values)
         for (batch, *_), value, slope, found in zip(
-            self.form.inside, *now["inside"], self._inside_around, strict=True
+            form.inside, values, slopes, self._inside_around, strict=True
         ):
             x = batch.x.reshape(-1, batch.x.shape[-1])
             flat = lambda v: v.reshape(-1, *v.shape[2:])
-            rate = self.laws.density(x, t, (flat(value), flat(slope))).reshape(value.shape)
+            none = np.zeros((len(x), self.components, x.shape[1]))
+            here = flat(value), none if slope is None else flat(slope)
+            rate = self.laws.density(x, t, here).reshape(value.shape)
             check_finite("The equation's right-hand side", flat(rate), x, t)
-            rate = rate - np.einsum("bqkmd,bqmd->bqk", found[0], slope)
-            density.append(rate - np.einsum("bqkm,bqm->bqk", found[1], value))
-        data = self._data(t, now["around"])
-        return self.form.load(density) + self.form.boundary_load(self.loads, data)
+            rate = rate - (found[1] @ value[..., None])[..., 0]
+            if slope is not None:
+                rate = rate - np.einsum("bqkmd,bqmd->bqk", found[0], slope)
+            density.append(rate)
+        if self._affine_conditions:
+            return form.load(density) + self._boundary(t)
+        around = [form.at_faces(c, f, [(v, s)]) for f, v, s in form.around]
+        return form.load(density) + form.boundary_load(self.loads, self._data(t, around))
+
+    def _boundary(self, t: float) -> Float[Array, " n"]:
+        """What the data of linear conditions load, kept as long as they stay."""
+        if self._steady is None or not all(self.steady_data.values()):
+            self._steady = self.form.boundary_load(self.loads, self._data(t, None))
+        return self._steady
 
     def remainders(self, heads, times):
         found = [self.remainder(c, float(t))[0] for c, t in zip(heads, times, strict=True)]
@@ -324,13 +339,27 @@ class EnergySpace(AbstractLinearisedSpace):
     def noise(self, c: Float[Array, "..."]) -> float:
         return 1e3 * float(np.finfo(float).eps) * float(np.linalg.norm(c))
 
-    def fitted(self, values: Callable[[Array], Array]) -> Float[Array, " p"]:
-        """θ of the L² projection of a field that is given at points."""
-        density = []
+    def fitted(
+        self, field: Callable[[Array], Array], tolerance: float = 0.0
+    ) -> Float[Array, " p"]:
+        """θ of the L² projection of a field, of one that jumps by finer and finer rules."""
+        density, size, missed = [], 0.0, []
         for batch, *_ in self.form.inside:
             x = batch.x.reshape(-1, batch.x.shape[-1])
-            density.append(values(x).reshape(*batch.w.shape, self.components))
-        return self.theta(self.form.load(density))
+            density.append(field(x).reshape(*batch.w.shape, self.components))
+            size += float(np.sum(batch.w[..., None] * density[-1] ** 2))
+        c = self.form.load(density)
+        for (batch, *_), values, near in zip(
+            self.form.inside, density, self.form.at_nodes(c), strict=True
+        ):
+            left = np.sum(batch.w[..., None] * (values - near) ** 2, axis=(1, 2))
+            missed += batch.members[left > tolerance**2 * size].tolist()
+        if tolerance and missed:
+            places = self.form.places
+            for patch, head in self.patches.projected(field, missed, tolerance, self.components):
+                for k in range(self.components):
+                    c[places(np.array([patch]), k)[0]] = head[:, k]
+        return self.theta(c)
 
     # What a resumed march needs.
 

@@ -45,6 +45,8 @@ COMPANION_STEPS = float(os.environ.get("CS","0.1"))
 """Step errors of a companion, as part of those of its answer."""
 HIGH_ORDER = 3e-6
 """For smaller tolerances steps have five stages instead of three."""
+STAGE_SHARE = 0.01
+"""To which part of a step's error its stages are iterated on."""
 LAYER_STEPS = 6
 """Steps through an initial layer."""
 FIRST_STEPS = 16
@@ -97,7 +99,8 @@ class LocalFeatures(AbstractStrategy):
         return PatchResolution(richer, COMPANION_STEPS * resolution.step_tolerance)
 
     def layer(self, task: Task) -> float:
-        return max(super().layer(task), _workshop(task.problem).rough_until(task))
+        rough = _workshop(task.problem).rough
+        return self.policy.initial_layer * task.t_end if rough else super().layer(task)
 
     def stages(self, task: Task) -> int:
         return int(os.environ.get('ST',0)) or (5 if task.tolerance < HIGH_ORDER else 3)
@@ -105,7 +108,7 @@ class LocalFeatures(AbstractStrategy):
     def discretise(self, task: Task, resolution: PatchResolution) -> Plan:
         work = _workshop(task.problem)
         space = work.space(resolution)
-        start = State(space.fitted(task.problem.initial))
+        start = State(space.fitted(task.problem.initial, task.tolerance))
         layer, end, stages = self.layer(task), task.t_end, self.stages(task)
         first = layer / LAYER_STEPS if layer else end / FIRST_STEPS
         ratio = int(os.environ.get('RATIO','2'))
@@ -113,7 +116,7 @@ class LocalFeatures(AbstractStrategy):
             end, first, resolution.step_tolerance, stages + 1, ratio, settled=layer
         )
         facts = {"patches": len(space.patches), "features": space.form.size}
-        scheme = RadauIIA(stages, estimates=True)
+        scheme = RadauIIA(stages, True, STAGE_SHARE * resolution.step_tolerance)
         return Plan(space, scheme, steps, start, space.parameters.network, facts)
 
     def parameters(
@@ -185,9 +188,11 @@ class _Workshop:
                 times = times[:1]
             fields += [(lambda x, t=float(t): laws.density(x, t), SOURCE_SHARE) for t in times]
         layers = frozenset(s for s, apart in task.mismatch.items() if apart > task.tolerance)
-        return refinement.at_first(
+        leaves = refinement.at_first(
             self.cut, problem, fields, layers, task.tolerance, self.smoothed(task)
         )
+        self.rough = refinement.missed(self.cut, leaves, problem.initial) > task.tolerance
+        return leaves
 
     def smoothed(self, task: Task) -> float:
         """The length that diffusion smooths by the time an initial layer has settled."""
@@ -199,9 +204,6 @@ class _Workshop:
         found = self.laws.coefficients(x, 0.0, state).diffusion
         kappa = float(np.abs(found).max())
         return math.sqrt(kappa * LocalFeatures.policy.initial_layer * task.t_end)
-
-    def rough_until(self, task: Task) -> float:
-        return 0.0
 
     def compared(self, answer: Solved, companion: Solved, layer: float) -> Float[Array, " k"]:
         """The error of an answer at its times; remembers errors and decays of all patches."""
