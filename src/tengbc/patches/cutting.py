@@ -118,7 +118,7 @@ class CutCells:
         return self._pieces[cell]
 
     def kind(self, cell: Cell) -> str:
-        """"whole", "cut" or "outside": how much of a cell the domain leaves."""
+        """ "whole", "cut" or "outside": how much of a cell the domain leaves."""
         if cell not in self._kinds:
             self._kinds[cell] = self._find_kind(cell)
         return self._kinds[cell]

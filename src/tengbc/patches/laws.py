@@ -194,7 +194,9 @@ class _PlainLaw(_TracedLaw):
     def residual(self, x, normal, t: float, state: State | None) -> Float[Array, "n m"]:
         v = self.condition.coefficients[2]
         if state is None and v.constant:
-            return np.broadcast_to(-np.asarray(v.value, dtype=float), (len(x), self.laws.components))
+            return np.broadcast_to(
+                -np.asarray(v.value, dtype=float), (len(x), self.laws.components)
+            )
         return super().residual(x, normal, t, state)
 
     @cached_property

@@ -78,7 +78,9 @@ class Patches:
         self.batches = tuple(self._batches(x, w))
         self.table = self._table()
         self._mixing = {
-            int(degree): np.stack([self.table.mixing[k] for k in np.flatnonzero(self.degrees == degree)])
+            int(degree): np.stack(
+                [self.table.mixing[k] for k in np.flatnonzero(self.degrees == degree)]
+            )
             for degree in np.unique(self.degrees)
         }
         self.rank = np.zeros(len(self), dtype=int)
@@ -169,7 +171,9 @@ class Patches:
         degree = int(self.degrees[which[0]])
         mixing = self._mixing[degree][self.rank[which]]
         half = self.half[which, None]
-        values, derived = polynomials.products((x - self.centre[which, None]) / half, degree, slopes)
+        values, derived = polynomials.products(
+            (x - self.centre[which, None]) / half, degree, slopes
+        )
         if not slopes:
             return values @ mixing, np.zeros((*values.shape, 0))
         gradients = [(d / half[..., a : a + 1]) @ mixing for a, d in enumerate(derived)]
@@ -270,7 +274,9 @@ def _joined(cut: CutCells, kept, volume, sides) -> dict[Cell, Cell]:
 
     slivers = [cell for cell in kept if cut.kind(cell) == "cut" and part(cell) < SLIVER]
     for cell in sorted(slivers, key=part):
-        beside = {c: s for c, s in lengths[cell].items() if owner[c] != cell and owner[c] not in slivers}
+        beside = {
+            c: s for c, s in lengths[cell].items() if owner[c] != cell and owner[c] not in slivers
+        }
         if beside:
             owner[cell] = owner[max(sorted(beside), key=lambda c: beside[c])]
     return owner

@@ -92,7 +92,9 @@ def _for_geometry(cut: CutCells) -> list[Cell]:
         inward = sum(_turn(p) for p in pieces if not p.straight and _bends_inwards(p))
         return inward > TURN or _apart(pieces)
 
-    return _split_while(cut, cut.grid.cells, wanted if len(cut.grid.counts) > 1 else lambda c: False)
+    return _split_while(
+        cut, cut.grid.cells, wanted if len(cut.grid.counts) > 1 else lambda c: False
+    )
 
 
 def _turn(piece: Piece) -> float:
@@ -176,10 +178,13 @@ def _towards_corners(
 ) -> frozenset[Cell]:
     """Leaves split at corners until what is left of r^α there is below the tolerance."""
     for corner in corners:
-        levels = max(1, math.ceil(-math.log2(tolerance) / (1 + corner.exponent)) - 2)
+        spared = 2 if corner.exponent < 1 + 1e-6 else 4
+        levels = max(0, math.ceil(-math.log2(tolerance) / (1 + corner.exponent)) - spared)
         first = max((c.level for c in leaves if _touches(cut, c, corner.x)), default=0)
         leaves = _split_while(
-            cut, leaves, lambda c, f=first, n=levels, x=corner.x: c.level < f + n and _touches(cut, c, x)
+            cut,
+            leaves,
+            lambda c, f=first, n=levels, x=corner.x: c.level < f + n and _touches(cut, c, x),
         )
     return frozenset(c for c in graded(leaves) if cut.kind(c) != "outside")
 
@@ -220,8 +225,8 @@ def _for_fields(
                 finer[cell] = max(degree, enough)
             elif float(np.max(cut.grid.edges(cell))) > resolved:
                 finer |= dict.fromkeys(cell.children, degree)
-            else:
-                finer[cell] = MOST_DEGREE
+            else:  # a jump, which no degree resolves
+                finer[cell] = degree
         finer = balanced(cut, finer)
         if finer.keys() == leaves.keys():
             return finer

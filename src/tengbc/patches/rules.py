@@ -69,9 +69,9 @@ def inside(cut: CutCells, cell: Cell, count: int, depth: int = 0) -> Rule:
 def _cones(cut: CutCells, cell: Cell, count: int, size: float, last: bool) -> Rule | None:
     """The rule of cones over the outline; None if no point sees all of it and it is not the last."""
     sides, pieces = cut.sides(cell), cut.pieces(cell)
-    found = [
-        (*on_segment(s.start, s.end, count), np.tile(s.normal, (count, 1))) for s in sides
-    ] + [(x, w, normal) for x, normal, w in (on_piece(p, count) for p in pieces)]
+    found = [(*on_segment(s.start, s.end, count), np.tile(s.normal, (count, 1))) for s in sides] + [
+        (x, w, normal) for x, normal, w in (on_piece(p, count) for p in pieces)
+    ]
     x, w, normal = (np.concatenate(parts) for parts in zip(*found, strict=True))
     ends = [e for s in sides for e in (s.start, s.end)]
     ends += [e for p in pieces for e in (p.ends[0], p.ends[2])]

@@ -285,7 +285,7 @@ class AdaptedSteps:
         return max(1, round(self.end / self.first))
 
     def refuses(self, t: float, pace: Pace) -> bool:
-        within = t >= self.settled * (1 - 1e-12) and pace.dt > self.end * self.ratio ** -self._most
+        within = t >= self.settled * (1 - 1e-12) and pace.dt > self.end * self.ratio**-self._most
         return within and not pace.error <= self.tolerance
 
     def leg(self, done, stored, t, longest, pace) -> Leg | None:

@@ -28,6 +28,8 @@ from tengbc.timing import Stopwatch
 from tengbc.types import Progress
 
 Array = np.ndarray
+FAINT = 0.1
+"""A field that starts from zero counts once it has this part of its largest size."""
 
 
 def solve_verified(
@@ -160,7 +162,8 @@ def _refined(strategy: AbstractStrategy, run: Runner) -> Solution:
                 continue
         before = answer
         if companion is not None:
-            errors = strategy.estimate(task, answer, companion, distance)
+            layer = max(layer, _faint_until(answer.solution))
+            errors = strategy.estimate(answer, companion, distance, layer)
             solution = replace(answer.solution, error_estimate=errors)
             worst = _worst(errors, solution, layer)
             # An answer without one right digit does not predict the next, unless u has faded.
@@ -249,15 +252,37 @@ def difference(answer: Solution, companion: Solution, points: Points) -> Float[A
     return np.array([found[i : j + 1].max() for i, j in zip(first, after, strict=True)])
 
 
+def _faint_until(solution: Solution) -> float:
+    """Of a field that starts from zero the time until it has grown to a part of its largest size.
+
+    Before, an error relative to it would say little. 0 for one that starts from anything else.
+    """
+    points = solution.problem.domain.interior(256).x
+    if np.any(solution.problem.initial(points)):
+        return 0.0
+    sizes = np.linalg.norm(
+        solution.at_times(points, solution.times).reshape(len(solution.times), -1), axis=1
+    )
+    return float(solution.times[np.argmax(sizes >= FAINT * sizes.max())])
+
+
 def _layer_text(task: Task, layer: float, answer: Solution) -> str:
+    """Why the tolerance holds only from some time on."""
     if not layer:
         return ""
     both = {name: max(task.mismatch[name], task.drift[name]) for name in task.mismatch}
-    segment = max(both, key=lambda name: both[name])
-    what = "disagree" if task.mismatch[segment] >= task.drift[segment] else "move apart"
+    segment = max(both, key=lambda name: both[name], default="")
+    if segment and both[segment] > task.tolerance:
+        what = "disagree" if task.mismatch[segment] >= task.drift[segment] else "move apart"
+        why = (
+            f"initial values and the condition on {segment} {what} by {both[segment]:.1e} at t = 0"
+        )
+    elif _faint_until(answer):
+        why = "the solution starts from zero"
+    else:
+        why = "the initial values are not smooth"
     return (
-        f"initial values and the condition on {segment} {what} by {both[segment]:.1e} at t = 0, "
-        f"so the tolerance holds from t = {layer:g} on; before, the error is up to "
+        f"{why}, so the tolerance holds from t = {layer:.4g} on; before, the error is up to "
         f"{np.max(answer.error_estimate):.1e}."
     )
 

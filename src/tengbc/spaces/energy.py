@@ -22,7 +22,6 @@ from tengbc.patches.laws import Laws
 from tengbc.patches.patches import Faces, Patches
 from tengbc.pointwise import check_finite
 from tengbc.projection import Fit
-from tengbc.projection.fit import root_mean_square
 from tengbc.spaces.interface import AbstractLinearisedSpace, Arrays
 
 Array = np.ndarray
@@ -251,7 +250,11 @@ class EnergySpace(AbstractLinearisedSpace):
         for k, (faces, *_) in enumerate(self.form.around):
             v = np.zeros((*faces.w.shape, self.components))
             for segment, rows in _by_segment(faces):
-                if states is None and self.steady_data[segment] and (k, segment) in self._data_before:
+                if (
+                    states is None
+                    and self.steady_data[segment]
+                    and (k, segment) in self._data_before
+                ):
                     v[rows] = self._data_before[k, segment]
                     continue
                 x, normal, here = self._on(faces, rows, states[k] if states else None)
@@ -339,9 +342,7 @@ class EnergySpace(AbstractLinearisedSpace):
     def noise(self, c: Float[Array, "..."]) -> float:
         return 1e3 * float(np.finfo(float).eps) * float(np.linalg.norm(c))
 
-    def fitted(
-        self, field: Callable[[Array], Array], tolerance: float = 0.0
-    ) -> Float[Array, " p"]:
+    def fitted(self, field: Callable[[Array], Array], tolerance: float = 0.0) -> Float[Array, " p"]:
         """θ of the L² projection of a field, of one that jumps by finer and finer rules."""
         density, size, missed = [], 0.0, []
         for batch, *_ in self.form.inside:

@@ -186,9 +186,12 @@ class AbstractStrategy(abc.ABC):
         return problem.domain.interior(self.policy.unseen_points, seed=987_654_321)
 
     def estimate(
-        self, task: Task, answer: Solved, companion: Solved, distance: Distance
+        self, answer: Solved, companion: Solved, distance: Distance, layer: float
     ) -> Float[Array, " k"]:
-        """The answer's error at its times, from its distance to the companion."""
+        """The answer's error at its times, from its distance to the companion.
+
+        Before the time `layer` it is not what counts.
+        """
         return distance(answer.solution, companion.solution)
 
     @property

@@ -140,7 +140,9 @@ class DeformedWavesStrategy(AbstractStrategy):
         padded = [_padded(task.problem, theta, largest) for theta in trajectory.thetas]
         return parameters, np.stack(padded)
 
-    def estimate(self, answer: Solved, companion: Solved, distance: Distance) -> Float[Array, " k"]:
+    def estimate(
+        self, answer: Solved, companion: Solved, distance: Distance, layer: float
+    ) -> Float[Array, " k"]:
         """The distance, times the ratio of the largest tails so far, answer to companion."""
         found = distance(answer.solution, companion.solution)
         tails = [np.maximum.accumulate(_tails(solved)) for solved in (answer, companion)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 from weakref import WeakKeyDictionary
 
@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from tengbc.costs import Cost
-from tengbc.equations.local import Derivatives, needed_derivatives
+from tengbc.equations.local import needed_derivatives
 from tengbc.errors import UsageError
 from tengbc.interpolation import within_step
 from tengbc.networks import Network, Parameters, polynomials
@@ -35,13 +35,12 @@ from tengbc.solver.strategies.base import (
     Task,
 )
 from tengbc.spaces import State
-from tengbc.spaces.energy import DENSE, EnergySpace
+from tengbc.spaces.energy import EnergySpace
 
 Array = np.ndarray
-import os
-STEP_SHARE = float(os.environ.get("SS","0.1"))
+STEP_SHARE = 0.1
 """The part of the tolerance that the error of a step may have."""
-COMPANION_STEPS = float(os.environ.get("CS","0.1"))
+COMPANION_STEPS = 0.1
 """Step errors of a companion, as part of those of its answer."""
 HIGH_ORDER = 3e-6
 """For smaller tolerances steps have five stages instead of three."""
@@ -103,7 +102,7 @@ class LocalFeatures(AbstractStrategy):
         return self.policy.initial_layer * task.t_end if rough else super().layer(task)
 
     def stages(self, task: Task) -> int:
-        return int(os.environ.get('ST',0)) or (5 if task.tolerance < HIGH_ORDER else 3)
+        return 5 if task.tolerance < HIGH_ORDER else 3
 
     def discretise(self, task: Task, resolution: PatchResolution) -> Plan:
         work = _workshop(task.problem)
@@ -111,10 +110,7 @@ class LocalFeatures(AbstractStrategy):
         start = State(space.fitted(task.problem.initial, task.tolerance))
         layer, end, stages = self.layer(task), task.t_end, self.stages(task)
         first = layer / LAYER_STEPS if layer else end / FIRST_STEPS
-        ratio = int(os.environ.get('RATIO','2'))
-        steps = AdaptedSteps(
-            end, first, resolution.step_tolerance, stages + 1, ratio, settled=layer
-        )
+        steps = AdaptedSteps(end, first, resolution.step_tolerance, stages + 1, settled=layer)
         facts = {"patches": len(space.patches), "features": space.form.size}
         scheme = RadauIIA(stages, True, STAGE_SHARE * resolution.step_tolerance)
         return Plan(space, scheme, steps, start, space.parameters.network, facts)
@@ -126,10 +122,10 @@ class LocalFeatures(AbstractStrategy):
         return space.parameters, np.stack(trajectory.thetas)
 
     def estimate(
-        self, task: Task, answer: Solved, companion: Solved, distance: Distance
+        self, answer: Solved, companion: Solved, distance: Distance, layer: float
     ) -> Float[Array, " k"]:
         """‖u − ũ‖/‖ũ‖, exactly: the features of an answer are among those of its companion."""
-        return _workshop(task.problem).compared(answer, companion, self.layer(task))
+        return _workshop(answer.solution.problem).compared(answer, companion, layer)
 
     def refine(
         self,
