@@ -1,4 +1,4 @@
-"""A network per patch: polynomials that are orthonormal there and zero elsewhere, evaluated by NumPy.
+"""A network per patch: polynomials, orthonormal there and zero elsewhere, evaluated by NumPy.
 
 The tree of cells says which patch a point belongs to; a patch may consist of several cells.
 """
@@ -56,10 +56,10 @@ class PatchTable:
     def _sorted(self, level: int) -> tuple[int, Array, Array, Array]:
         """The cells of a level in an order in which they are found quickly."""
         rows = self.cells[self.cells[:, 0] == level]
-        most = rows[:, 1:-1].max(axis=0) + 2
+        most = np.asarray(rows[:, 1:-1].max(axis=0) + 2)
         keys = np.ravel_multi_index(tuple(rows[:, 1:-1].T), most)
         order = np.argsort(keys)
-        return int(level), most, keys[order], rows[order, -1]
+        return int(level), most, np.asarray(keys)[order], rows[order, -1]
 
     def locate(self, x: Float[Array, "n d"]) -> Int[Array, " n"]:
         """The patch that each point lies in; for points in no cell the nearest one."""

@@ -7,6 +7,7 @@ each part with its outward normal, and that is all that integration needs.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -189,7 +190,7 @@ def _faces(domain: Domain) -> list[Piece]:
             cosine = np.clip(np.sum(normal[1:] * normal[:-1], axis=1), -1.0, 1.0)
             count = max(1, math.ceil(float(np.arccos(cosine).sum()) / TURN - 1e-6))
             ends = np.linspace(0.0, 1.0, count + 1)
-            pieces += [Piece(segment, face, a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+            pieces += [Piece(segment, face, a, b) for a, b in itertools.pairwise(ends)]
     return pieces
 
 
@@ -216,6 +217,6 @@ def _split(piece: Piece, axis: int, plane: float) -> list[Piece]:
     cuts = [float(a) for a, v in zip(s[1:-1], values[1:-1], strict=True) if v == 0.0]
     for k in range(SAMPLES - 1):
         if values[k] * values[k + 1] < 0:
-            cuts.append(float(brentq(apart, s[k], s[k + 1], xtol=1e-15)))
+            cuts.append(float(np.asarray(brentq(apart, s[k], s[k + 1], xtol=1e-15))))
     ends = [piece.first, *sorted(cuts), piece.last]
-    return [piece.between(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [piece.between(a, b) for a, b in itertools.pairwise(ends)]

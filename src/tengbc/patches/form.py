@@ -78,7 +78,7 @@ class EnergyForm:
         coefficients: Callable[[Float[Array, "n d"]], Coefficients],
         law: Callable[[Faces], tuple[Float[Array, "f q m"], Float[Array, "f q m"]]],
     ) -> tuple[sp.csc_matrix, Loads]:
-        """K, and how boundary data load the equations; `law` gives a and b on pieces of boundary."""
+        """K, and how boundary data load the equations; `law` gives a and b on the boundary."""
         blocks = Blocks(self.size)
         at = lambda x: _shaped(coefficients(x.reshape(-1, x.shape[-1])), x.shape[:2])
         self._volume(blocks, at)
@@ -107,14 +107,13 @@ class EnergyForm:
                 blocks.add(row, row, np.asarray(energy))
                 for m in range(self.components):
                     drift, reaction = found.drift[:, :, k, m], found.reaction[:, :, k, m]
-                    change = 0.0
+                    if not (drift.any() or reaction.any()):
+                        continue
+                    change = reaction[..., None] * values
                     if drift.any():
                         change = change + _along(slopes, drift)
-                    if reaction.any():
-                        change = change + reaction[..., None] * values
-                    if not isinstance(change, float):
-                        column = self.places(batch.members, m)
-                        blocks.add(row, column, -_product(w * values, change))
+                    column = self.places(batch.members, m)
+                    blocks.add(row, column, -_product(w * values, change))
 
     def _by_degree(self) -> dict[int, Float[Array, "b n n"]]:
         """Room for a matrix per patch, by degree."""
@@ -133,6 +132,7 @@ class EnergyForm:
                 (which, part[1], faces, found)
                 for (faces, both), found in zip(self.between, inner, strict=True)
                 for which, part in zip((faces.inner, faces.outer), both, strict=True)
+                if which is not None
             ]
             sides += [
                 (faces.inner, slopes, faces, found)
@@ -273,7 +273,7 @@ class EnergyForm:
 
 
 Loads = list[tuple[Faces, list[tuple[Array, Array]]]]
-"""For batches of boundary pieces and each component: the unknowns, and what v = 1 loads them with."""
+"""For batches of boundary pieces and each component: the unknowns, and their load for v = 1."""
 
 
 def _product(left: Float[Array, "b q i"], right: Float[Array, "b q j"]) -> Float[Array, "b i j"]:

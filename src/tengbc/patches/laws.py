@@ -1,8 +1,8 @@
 """The numbers of a problem's equation and conditions at points, from its pointwise functions.
 
-An equation of second order is L(u) = A:∇²u + b·∇u + c·u + f where it is linear, or near a state where
-it is not; A, b and c are derivatives of L by the second derivatives, the slope and the value. In
-divergence form A:∇²u = ∇·(A∇u) − (∇·A)·∇u.
+An equation of second order is L(u) = A:∇²u + b·∇u + c·u + f where it is linear, or near a state
+where it is not; A, b and c are derivatives of L by the second derivatives, the slope and the value.
+In divergence form A:∇²u = ∇·(A∇u) − (∇·A)·∇u.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from tengbc.coefficient import Coefficient
 from tengbc.conditions import AbstractCondition
 from tengbc.equations.local import local_rate
 from tengbc.patches.form import Coefficients
@@ -111,6 +112,21 @@ class Laws:
         flat = np.zeros((len(x), self.components, self.dim, self.dim))
         return self._rates(value, slope, flat, x, t)
 
+    @cached_property
+    def uses_slope(self) -> bool:
+        """Whether ∇u stands in the equation's lower terms, found by changing it."""
+        rng = np.random.default_rng(20)
+        x = self.problem.domain.interior(8).x
+        value, slope = (
+            rng.uniform(0.1, 1, (8, self.components)),
+            rng.normal(size=(8, self.components, self.dim)),
+        )
+        return bool(
+            np.any(
+                self.density(x, 0.3, (value, slope)) != self.density(x, 0.3, (value, 0.0 * slope))
+            )
+        )
+
     def _nothing(self, n: int) -> State:
         return np.zeros((n, self.components)), np.zeros((n, self.components, self.dim))
 
@@ -141,7 +157,7 @@ class Laws:
 def _law(condition: AbstractCondition, laws: Laws):
     coefficients = condition.coefficients
     if coefficients is not None and all(c.constant for c in coefficients[:2]):
-        return _PlainLaw(condition, laws)
+        return _PlainLaw(condition, laws, coefficients)
     return _TracedLaw(condition, laws)
 
 
@@ -186,13 +202,17 @@ class _TracedLaw:
 class _PlainLaw(_TracedLaw):
     """a·u + b·∂ₙu = v with numbers a and b: nothing has to be derived."""
 
+    def __init__(self, condition: AbstractCondition, laws: Laws, law: tuple[Coefficient, ...]):
+        super().__init__(condition, laws)
+        self.a, self.b, self.v = law
+
     def coefficients(self, x, normal, t: float, state: State | None):
-        a, b, _ = self.condition.coefficients
         shape = (len(x), self.laws.components)
-        return tuple(np.broadcast_to(_diagonal(part.value, shape[1]), shape) for part in (a, b))
+        parts = (_diagonal(part.value, shape[1]) for part in (self.a, self.b))
+        return tuple(np.broadcast_to(part, shape) for part in parts)
 
     def residual(self, x, normal, t: float, state: State | None) -> Float[Array, "n m"]:
-        v = self.condition.coefficients[2]
+        v = self.v
         if state is None and v.constant:
             return np.broadcast_to(
                 -np.asarray(v.value, dtype=float), (len(x), self.laws.components)
@@ -201,8 +221,7 @@ class _PlainLaw(_TracedLaw):
 
     @cached_property
     def structure(self) -> Structure:
-        v = self.condition.coefficients[2]
-        return Structure(True, True, not v.time_dependent)
+        return Structure(True, True, not self.v.time_dependent)
 
 
 def _diagonal(value, components: int) -> Array:

@@ -1,7 +1,7 @@
 """Patches over a domain: leaves of a tree with features of their own, and where they meet.
 
-Arrays are batched by degree: patches of one degree have equally many features, and a rule with fewer
-nodes than the largest of its batch is filled up with nodes of weight zero.
+Arrays are batched by degree: patches of one degree have equally many features, and a rule with
+fewer nodes than the largest of its batch is filled up with nodes of weight zero.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Faces:
 
 
 class Patches:
-    """Leaves with degrees over a domain, cut, joined where slivers are left, with their features."""
+    """Leaves with degrees over a domain, cut, slivers joined to a neighbour, and their features."""
 
     def __init__(self, cut: CutCells, leaves: Mapping[Cell, int]):
         self.cut = cut
@@ -139,9 +139,10 @@ class Patches:
         size = np.ceil(2 * np.log2([len(part) for part in w])).astype(int)
         for degree, nodes in sorted(set(zip(self.degrees.tolist(), size.tolist(), strict=True))):
             members = np.flatnonzero((self.degrees == degree) & (size == nodes))
-            most = max(len(w[k]) for k in members)
-            places = np.stack([_filled(x[k], most, x[k][:1]) for k in members])
-            weights = np.stack([_filled(w[k], most, 0.0) for k in members])
+            chosen = [(x[int(k)], w[int(k)]) for k in members]
+            most = max(len(weights) for _, weights in chosen)
+            places = np.stack([_filled(part, most, part[:1]) for part, _ in chosen])
+            weights = np.stack([_filled(part, most, 0.0) for _, part in chosen])
             z = (places - self.centre[members, None]) / self.half[members, None]
             values, _ = polynomials.products(z, int(degree), slopes=False)
             mixing = polynomials.orthonormal(values, weights)
@@ -261,7 +262,7 @@ def _filled(values: Array, length: int, by) -> Array:
 
 
 def _joined(cut: CutCells, kept, volume, sides) -> dict[Cell, Cell]:
-    """Of each leaf the leaf whose patch it belongs to: itself, unless only a sliver is left of it."""
+    """The leaf whose patch each leaf belongs to: itself, unless only a sliver is left of it."""
     owner = {cell: cell for cell in kept}
     lengths: dict[Cell, dict[Cell, float]] = defaultdict(lambda: defaultdict(float))
     for cell, other, start, end, _ in sides:

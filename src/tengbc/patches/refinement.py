@@ -1,7 +1,8 @@
-"""Which leaves, of which degree: what geometry and data ask for at first, what errors ask for later."""
+"""Which leaves, of which degree: what geometry and data ask for at first, and errors later."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -33,8 +34,8 @@ TURN = 0.6 * np.pi
 LAYER_CELLS = 5.0
 """Cells in an initial layer, in units of the length that diffusion smooths until it has settled."""
 SMOOTH = 0.4
-"""Features whose shares fall by this factor from degree to degree, or faster, are of a smooth field:
-more of them pay more than smaller cells."""
+"""Where shares fall by this factor from degree to degree, or faster, a field is smooth: features of
+higher degree pay more than smaller cells."""
 
 
 def at_first(
@@ -263,7 +264,7 @@ def _least(
 
 
 def missed(cut: CutCells, leaves: Leaves, field: Callable[[Array], Array]) -> float:
-    """The part of a field that the features of the leaves leave out, by the nodes of finer rules."""
+    """The part of a field that the features of the leaves leave out, by finer rules."""
     shares = [(_shares(cut, cell, d + 2, [(field, 1.0)]), d) for cell, d in leaves.items()]
     whole = sum(float(part.sum()) for part, _ in shares)
     left = sum(float(part[:, d + 1 :].sum()) for part, d in shares)
@@ -308,7 +309,7 @@ def _shares(cut: CutCells, cell: Cell, degree: int, fields: list[Field]) -> Floa
 
 def decay(energies: Float[Array, " p"]) -> float:
     """The factor by which shares fall from degree to degree, pairs of them taken together."""
-    pairs = np.array([np.hypot(a, b) for a, b in zip(energies[:-1], energies[1:], strict=True)])
+    pairs = np.array([np.hypot(a, b) for a, b in itertools.pairwise(energies)])
     pairs = np.maximum(pairs[-4:], 1e-16 * max(float(energies.max()), 1e-300))
     if len(pairs) < 2 or pairs[0] <= 0:
         return 0.5
@@ -325,7 +326,7 @@ def by_errors(
     decays: Mapping[Cell, float],
     tolerance: float,
 ) -> dict[Cell, int]:
-    """Finer leaves where errors are large: split where the field is rough, more features elsewhere."""
+    """Finer leaves where errors are large: split where u is rough, of higher degree elsewhere."""
     goal = 0.5 * tolerance / math.sqrt(len(leaves))
     alone = len(leaves) == 1
     finer: dict[Cell, int] = {}

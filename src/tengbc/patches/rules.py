@@ -67,7 +67,7 @@ def inside(cut: CutCells, cell: Cell, count: int, depth: int = 0) -> Rule:
 
 
 def _cones(cut: CutCells, cell: Cell, count: int, size: float, last: bool) -> Rule | None:
-    """The rule of cones over the outline; None if no point sees all of it and it is not the last."""
+    """The rule of cones over the outline; None if no point sees all of it, unless it must do."""
     sides, pieces = cut.sides(cell), cut.pieces(cell)
     found = [(*on_segment(s.start, s.end, count), np.tile(s.normal, (count, 1))) for s in sides] + [
         (x, w, normal) for x, normal, w in (on_piece(p, count) for p in pieces)

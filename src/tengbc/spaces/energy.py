@@ -6,6 +6,7 @@ The unknowns c are coefficients of features that are orthonormal on each patch, 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -64,7 +65,7 @@ class EnergySpace(AbstractLinearisedSpace):
         starts, total = self.patches.table.starts, self.patches.table.unknowns
         rows = [
             k * total + np.arange(first, last)
-            for first, last in zip(starts[:-1], starts[1:], strict=True)
+            for first, last in itertools.pairwise(starts)
             for k in range(self.components)
         ]
         return np.concatenate(rows)
@@ -86,10 +87,10 @@ class EnergySpace(AbstractLinearisedSpace):
         if self.linear and self._matrices:
             return
         self.linearised_at, self.linearised_around = float(t), c.copy()
-        self._state = None if self.affine else self._around(c)
-        self.stiffness, self.loads = self._assembled(float(t), self._state)
-        if not self.affine:
-            self._keep_linearised(float(t))
+        state = None if self.affine else self._around(c)
+        self.stiffness, self.loads = self._assembled(float(t), state)
+        if state is not None:
+            self._keep_linearised(float(t), state)
         self._matrices = {float(t): (self.stiffness, self.loads)}
         self._loads: dict[float, Array] = {}
         self._source: Array | None = None
@@ -98,16 +99,15 @@ class EnergySpace(AbstractLinearisedSpace):
         self._factorisations: dict[complex, tuple[Callable, int]] = {}
         self._modes: tuple[Array, Array] | None = None
 
-    def _keep_linearised(self, t: float) -> None:
+    def _keep_linearised(self, t: float, state: dict[str, Any]) -> None:
         """b̄, c̄ inside and ā, b̄ on the boundary, which the remainder takes off again."""
         self._inside_around = []
-        for (batch, *_), value, slope in zip(self.form.inside, *self._state["inside"], strict=True):
+        for (batch, *_), value, slope in zip(self.form.inside, *state["inside"], strict=True):
             flat = lambda v: v.reshape(-1, *v.shape[2:])
             found = self.laws.lower(flat(batch.x), t, (flat(value), flat(slope)))
             self._inside_around.append([f.reshape(*batch.w.shape, *f.shape[1:]) for f in found])
-        self._uses_slope = any(drift.any() for drift, _ in self._inside_around)
-        pairs = zip(self.form.around, self._state["around"], strict=True)
-        self._law_around = [self._law(faces, t, state) for (faces, *_), state in pairs]
+        pairs = zip(self.form.around, state["around"], strict=True)
+        self._law_around = [self._law(faces, t, here) for (faces, *_), here in pairs]
 
     def _around(self, c: Float[Array, " n"]) -> dict[str, Any]:
         """The values and slopes of a state at all nodes."""
@@ -153,7 +153,7 @@ class EnergySpace(AbstractLinearisedSpace):
         return a, b
 
     def _on(self, faces: Faces, rows: Array, state):
-        """Points and normals of some pieces, and the value and normal derivative of a state there."""
+        """Points and normals of some pieces, and a state's value and normal derivative there."""
         x, normal = faces.x[rows], faces.normal[rows]
         flat = [x.reshape(-1, x.shape[-1]), normal.reshape(-1, x.shape[-1])]
         if state is None:
@@ -178,10 +178,9 @@ class EnergySpace(AbstractLinearisedSpace):
 
     def _factorised(self, tau: complex) -> tuple[Callable[[Array], Array], int]:
         """right ↦ (1 + τK)⁻¹ right, and how many numbers that takes."""
-        size = self.stiffness.shape[0]
+        size = self.form.size
         if size <= DENSE and self.symmetric:
-            if self._modes is None:
-                self._modes = sla.eigh(self.stiffness.toarray(), driver="evd", check_finite=False)
+            self._modes = self._modes or _modes(self.stiffness)
             values, vectors = self._modes
             damped = 1.0 / (1.0 + tau * values)
             return lambda right: vectors @ (damped * (vectors.T @ right)), size
@@ -283,7 +282,7 @@ class EnergySpace(AbstractLinearisedSpace):
         """∫(N(u) − b̄·∇u − c̄u)w, and what the conditions ask for around u."""
         form, density = self.form, []
         values = form.at_nodes(c)
-        slopes = form.at_nodes(c, slopes=True) if self._uses_slope else [None] * len(values)
+        slopes = form.at_nodes(c, slopes=True) if self.laws.uses_slope else [None] * len(values)
         for (batch, *_), value, slope, found in zip(
             form.inside, values, slopes, self._inside_around, strict=True
         ):
@@ -371,6 +370,12 @@ class EnergySpace(AbstractLinearisedSpace):
         t, c = float(memory["time"][0]), memory["head"]
         if t != self.linearised_at or not np.array_equal(c, self.linearised_around):
             self.linearise(t, c)
+
+
+def _modes(matrix: sp.csc_matrix) -> tuple[Array, Array]:
+    """Eigenvalues and eigenvectors of a symmetric matrix."""
+    found = np.linalg.eigh(matrix.toarray())
+    return found.eigenvalues, found.eigenvectors
 
 
 def _by_segment(faces: Faces) -> list[tuple[str, Array]]:

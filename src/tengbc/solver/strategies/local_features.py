@@ -1,7 +1,8 @@
-"""Local features: patches cut by the domain, coupled in the energy metric, refined where errors are."""
+"""Local features: patches cut by the domain, coupled in the energy metric, refined by errors."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import final
@@ -111,7 +112,7 @@ class LocalFeatures(AbstractStrategy):
         layer, end, stages = self.layer(task), task.t_end, self.stages(task)
         first = layer / LAYER_STEPS if layer else end / FIRST_STEPS
         steps = AdaptedSteps(end, first, resolution.step_tolerance, stages + 1, settled=layer)
-        facts = {"patches": len(space.patches), "features": space.form.size}
+        facts: dict[str, object] = {"patches": len(space.patches), "features": space.form.size}
         scheme = RadauIIA(stages, True, STAGE_SHARE * resolution.step_tolerance)
         return Plan(space, scheme, steps, start, space.parameters.network, facts)
 
@@ -260,8 +261,7 @@ def _parts(space: EnergySpace, heads: Float[Array, "k n"]) -> list[Float[Array, 
     """The unknowns of each patch."""
     m, ends = space.components, space.patches.table.starts * space.components
     return [
-        heads[:, first:last].reshape(len(heads), m, -1)
-        for first, last in zip(ends[:-1], ends[1:], strict=True)
+        heads[:, first:last].reshape(len(heads), m, -1) for first, last in itertools.pairwise(ends)
     ]
 
 
