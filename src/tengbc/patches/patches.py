@@ -26,6 +26,8 @@ SLIVER = 0.15
 """A cut cell with less than this part of its volume left is joined to a neighbour."""
 JUMP_DEPTH = 0.6
 """How often cells are halved to integrate a jump, for each binary digit of the tolerance."""
+JUMP_SHARE = 1e-3
+"""Parts and whole of a cell may differ by this part of the tolerance."""
 EXTRA = 1
 """Nodes more, along each axis, than products of two features need: for coefficients."""
 
@@ -181,43 +183,46 @@ class Patches:
         return values @ mixing, np.stack(gradients, axis=-1)
 
     def projected(
-        self, field: Callable[[Array], Array], which: list[int], tolerance: float, components: int
+        self, field: Callable[[Array], Array], which: list[int], tolerance: float
     ) -> Iterator[tuple[int, Float[Array, "n m"]]]:
-        """The L² projection of a field that jumps onto some patches, by rules on finer cells."""
-        finest = math.ceil(-JUMP_DEPTH * math.log2(tolerance))
+        """The L² projection of a field that jumps onto some patches, by rules on finer cells.
+
+        A cell is halved as long as its parts say something else than the whole.
+        """
+        deepest = math.ceil(-JUMP_DEPTH * math.log2(tolerance))
         for patch in which:
-            head = np.zeros((self.table.sizes[patch], components))
-            for cell in (c for c, k in self.patch_of.items() if k == patch):
-                head += self._moments(field, patch, cell, components, finest)
-            yield patch, head
+            cells = [cell for cell, k in self.patch_of.items() if k == patch]
+            before = self._moments(field, patch, cells)
+            settled = np.zeros(before.shape[1:])
+            close = JUMP_SHARE * tolerance * np.abs(before).max(initial=1e-300)
+            for _ in range(deepest):
+                if not cells:
+                    break
+                children = [child for cell in cells for child in cell.children]
+                parts = self._moments(field, patch, children)
+                family = parts.reshape(len(cells), -1, *parts.shape[1:])
+                apart = np.abs(family.sum(axis=1) - before).max(axis=(1, 2)) > close
+                settled = settled + family[~apart].sum(axis=(0, 1))
+                each = len(children) // len(cells)
+                cells = [c for k, c in enumerate(children) if apart[k // each]]
+                before = family[apart].reshape(-1, *parts.shape[1:])
+            yield patch, settled + before.sum(axis=0)
 
     def _moments(
-        self, field: Callable, patch: int, cell: Cell, components: int, depth: int
-    ) -> Float[Array, "n m"]:
-        """∫ field·φ over a cell; where its parts say otherwise, over its parts."""
-        whole = self._moments_by_rule(field, patch, [cell], components)[0]
-        if not depth or self.cut.kind(cell) == "outside":
-            return whole
-        parts = self._moments_by_rule(field, patch, cell.children, components)
-        if np.abs(whole - parts.sum(axis=0)).max() <= 1e-12 * np.abs(whole).max():
-            return parts.sum(axis=0)
-        return sum(
-            (self._moments(field, patch, c, components, depth - 1) for c in cell.children),
-            start=np.zeros_like(whole),
-        )
-
-    def _moments_by_rule(
-        self, field: Callable, patch: int, cells: Sequence[Cell], components: int
+        self, field: Callable[[Array], Array], patch: int, cells: Sequence[Cell]
     ) -> Float[Array, "c n m"]:
         """∫ field·φ over cells by one rule each, all in one go."""
         found = [rules.inside(self.cut, cell, int(self.degrees[patch]) + 2) for cell in cells]
-        ends = np.cumsum([len(w) for _, w in found])[:-1]
+        ends = np.cumsum([len(w) for _, w in found])
         x, w = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        if not len(w):
-            return np.zeros((len(cells), self.table.sizes[patch], components))
         values, _ = self.features(np.array([patch]), x[None], slopes=False)
-        product = values[0][:, :, None] * (w[:, None] * field(x).reshape(len(x), -1))[:, None, :]
-        return np.stack([part.sum(axis=0) for part in np.split(product, ends)])
+        weighted = w[:, None] * field(x).reshape(len(x), -1)
+        return np.stack(
+            [
+                values[0, last - len(part) : last].T @ weighted[last - len(part) : last]
+                for last, (_, part) in zip(ends, found, strict=True)
+            ]
+        )
 
     @cached_property
     def inner_faces(self) -> tuple[Faces, ...]:

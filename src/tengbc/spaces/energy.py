@@ -356,7 +356,7 @@ class EnergySpace(AbstractLinearisedSpace):
             missed += batch.members[left > tolerance**2 * size].tolist()
         if tolerance and missed:
             places = self.form.places
-            for patch, head in self.patches.projected(field, missed, tolerance, self.components):
+            for patch, head in self.patches.projected(field, missed, tolerance):
                 for k in range(self.components):
                     c[places(np.array([patch]), k)[0]] = head[:, k]
         return self.theta(c)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 from weakref import WeakKeyDictionary
 
@@ -20,6 +21,7 @@ from tengbc.options import Options
 from tengbc.patches import refinement
 from tengbc.patches.cells import Cell, Grid
 from tengbc.patches.cutting import CutCells
+from tengbc.patches.form import Coefficients
 from tengbc.patches.laws import Laws
 from tengbc.patches.patches import Patches
 from tengbc.problem import Problem
@@ -43,8 +45,9 @@ STEP_SHARE = 0.1
 """The part of the tolerance that the error of a step may have."""
 COMPANION_STEPS = 0.1
 """Step errors of a companion, as part of those of its answer."""
-HIGH_ORDER = 3e-6
-"""For smaller tolerances steps have five stages instead of three."""
+HIGH_ORDER, HIGH_ORDER_CARRIED = 3e-6, 3e-3
+"""For smaller tolerances steps have five stages instead of three; where u is carried along, errors
+in time do not die out, and more stages pay sooner."""
 STAGE_SHARE = 0.01
 """To which part of a step's error its stages are iterated on."""
 LAYER_STEPS = 6
@@ -99,11 +102,13 @@ class LocalFeatures(AbstractStrategy):
         return PatchResolution(richer, COMPANION_STEPS * resolution.step_tolerance)
 
     def layer(self, task: Task) -> float:
+        """Also where initial values are not smooth, or zero: no error is relative to them."""
         rough = _workshop(task.problem).rough
         return self.policy.initial_layer * task.t_end if rough else super().layer(task)
 
     def stages(self, task: Task) -> int:
-        return 5 if task.tolerance < HIGH_ORDER else 3
+        carried = _workshop(task.problem).carried(task)
+        return 5 if task.tolerance < (HIGH_ORDER_CARRIED if carried else HIGH_ORDER) else 3
 
     def discretise(self, task: Task, resolution: PatchResolution) -> Plan:
         work = _workshop(task.problem)
@@ -188,19 +193,32 @@ class _Workshop:
         leaves = refinement.at_first(
             self.cut, problem, fields, layers, task.tolerance, self.smoothed(task)
         )
-        self.rough = refinement.missed(self.cut, leaves, problem.initial) > task.tolerance
+        nothing = not np.any(problem.initial(problem.domain.interior(256).x))
+        missed = refinement.missed(self.cut, leaves, problem.initial)
+        self.rough = nothing or missed > task.tolerance
         return leaves
+
+    @cached_property
+    def coefficients(self) -> Coefficients:
+        """The equation's coefficients at some points, around the initial values."""
+        problem = self.laws.problem
+        x = problem.domain.interior(64).x
+        state = None
+        if not self.laws.equation_structure.affine:
+            values = problem.initial(x).reshape(len(x), -1)
+            state = values, np.zeros((*values.shape, x.shape[1]))
+        return self.laws.coefficients(x, 0.0, state)
 
     def smoothed(self, task: Task) -> float:
         """The length that diffusion smooths by the time an initial layer has settled."""
-        x = task.problem.domain.interior(64).x
-        state = None
-        if not self.laws.equation_structure.affine:
-            values = task.problem.initial(x).reshape(len(x), -1)
-            state = values, np.zeros((*values.shape, x.shape[1]))
-        found = self.laws.coefficients(x, 0.0, state).diffusion
-        kappa = float(np.abs(found).max())
+        kappa = float(np.abs(self.coefficients.diffusion).max())
         return math.sqrt(kappa * LocalFeatures.policy.initial_layer * task.t_end)
+
+    def carried(self, task: Task) -> bool:
+        """Whether drift carries u farther than diffusion spreads it."""
+        speed = float(np.abs(self.coefficients.drift).max())
+        kappa = float(np.abs(self.coefficients.diffusion).max())
+        return speed * task.t_end > math.sqrt(kappa * task.t_end)
 
     def compared(self, answer: Solved, companion: Solved, layer: float) -> Float[Array, " k"]:
         """The error of an answer at its times; remembers errors and decays of all patches."""
