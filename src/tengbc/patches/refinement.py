@@ -54,9 +54,14 @@ def at_first(
     leaves = _split_while(
         cut, _for_geometry(cut), lambda cell: _in_layer(cut, cell, layers, LAYER_CELLS * resolved)
     )
-    leaves = _towards_corners(cut, leaves, singular_points(cut, problem), tolerance)
-    degree = start_degree(tolerance)
-    chosen = dict.fromkeys(leaves, degree)
+    degree, before = start_degree(tolerance), frozenset(leaves)
+    chosen = {}
+    for cell in _towards_corners(cut, leaves, singular_points(cut, problem), tolerance):
+        large = cell
+        while large not in before:
+            large = large.parent
+        # Small cells at a corner contribute little, and need fewer features.
+        chosen[cell] = max(LEAST_DEGREE, degree - max(0, cell.level - large.level - 2))
     return _for_fields(cut, chosen, fields, tolerance, LAYER_CELLS * resolved)
 
 
@@ -179,7 +184,7 @@ def _towards_corners(
 ) -> frozenset[Cell]:
     """Leaves split at corners until what is left of r^α there is below the tolerance."""
     for corner in corners:
-        spared = 2 if corner.exponent < 1 + 1e-6 else 4
+        spared = 2 if corner.exponent < 1 + 1e-6 else 3
         levels = max(0, math.ceil(-math.log2(tolerance) / (1 + corner.exponent)) - spared)
         first = max((c.level for c in leaves if _touches(cut, c, corner.x)), default=0)
         leaves = _split_while(

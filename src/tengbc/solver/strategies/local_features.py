@@ -189,7 +189,10 @@ class _Workshop:
             if laws.equation_structure.constant_offset:
                 times = times[:1]
             fields += [(lambda x, t=float(t): laws.density(x, t), SOURCE_SHARE) for t in times]
-        layers = frozenset(s for s, apart in task.mismatch.items() if apart > task.tolerance)
+        # Data that move apart have done so by some part when the layer has settled.
+        share = LocalFeatures.policy.initial_layer
+        apart = {s: max(task.mismatch[s], share * task.drift[s]) for s in task.mismatch}
+        layers = frozenset(s for s, by in apart.items() if by > task.tolerance)
         leaves = refinement.at_first(
             self.cut, problem, fields, layers, task.tolerance, self.smoothed(task)
         )
