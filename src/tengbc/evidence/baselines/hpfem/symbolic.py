@@ -7,6 +7,7 @@ tabulated, interpolated or called back.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -91,8 +92,9 @@ def _apply(name: str, params: dict[str, Any], inputs: list[Array]) -> list[Array
             f"write the function with arithmetic, powers, exp, sin and their like, or choose "
             f"another solver."
         )
-    power = {"integer_pow": lambda x: _power(x, params.get("y"))}.get(name, operation)
-    each = np.frompyfunc(power, len(inputs), 1)
+    if name == "integer_pow":
+        operation = partial(_power, exponent=params["y"])
+    each = np.frompyfunc(operation, len(inputs), 1)
     return [np.asarray(each(*inputs), dtype=object)]
 
 
@@ -194,7 +196,7 @@ def _dot(left: Array, right: Array, *, dimension_numbers, **_: Any) -> Array:
         raise UsageError(
             "A product over stacked matrices has no counterpart in NGSolve; write it as sums."
         )
-    return np.tensordot(left, right, axes=[list(axes) for axes in summed])
+    return np.tensordot(left, right, axes=(tuple(summed[0]), tuple(summed[1])))
 
 
 _STRUCTURE: dict[str, Callable[..., Array]] = {
@@ -222,7 +224,7 @@ _ELEMENTWISE: dict[str, Callable[..., Term]] = {
     "div": lambda a, b: a / b,
     "neg": lambda a: -a,
     "square": lambda a: a * a,
-    "integer_pow": lambda a: a,  # the exponent is a parameter, not an input
+    "integer_pow": _power,
     "pow": lambda a, b: _function("exp")(b * _function("log")(a)),
     "sqrt": _function("sqrt"),
     "rsqrt": lambda a: 1.0 / _function("sqrt")(a),
