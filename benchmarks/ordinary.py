@@ -21,7 +21,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks.ordinary_problems import PROBLEMS
@@ -76,9 +76,14 @@ def main() -> None:
             _make_reference(name)
         return
     limit = given.limit or (SHORT_LIMIT if given.short else LIMIT)
+    table(names, given.rtol, limit)
+
+
+def table(names: Sequence[str], rtols: Sequence[float], limit: float) -> None:
+    """A line for each problem and tolerance, as they come."""
     print("".join(f"{title:<{width}}" for title, width in zip(COLUMNS, WIDTHS, strict=True)))
     for name in names:
-        for line in _lines(name, given.rtol, limit):
+        for line in _lines(name, rtols, limit):
             print(line, flush=True)
 
 
@@ -100,7 +105,7 @@ def _make_reference(name: str) -> None:
     print(f"{name}: worth {stored.worth:.1e}, {time.perf_counter() - began:.0f} s, {stored.source}")
 
 
-def _lines(name: str, rtols: list[float], limit: float) -> Iterator[str]:
+def _lines(name: str, rtols: Sequence[float], limit: float) -> Iterator[str]:
     """The lines of a problem; NGSolve's runs serve all tolerances."""
     ours = [_ours(name, rtol, limit) for rtol in rtols]
     solved = [run for run in ours if run["error"] is not None]

@@ -118,12 +118,12 @@ def test_grading_resolves_a_corner():
     problem = tb.Problem(corner, tb.Heat(1.0), laws, lambda x: 0.0 * x[0], t_end=5.0)
 
     def missed(levels):
-        settings = HpSettings(0.4, 6, 1.0, 3, levels)
+        settings = HpSettings(0.4, 6, 0.1, 3, levels)
         found = solve_hpfem(problem, None, settings, times=[5.0]).at_times(points, [5.0])[0]
         return np.linalg.norm(found - truth) / np.linalg.norm(truth)
 
     assert missed(0) > 1e-3
-    assert missed(8) < 1e-5
+    assert missed(6) < 1e-4
 
 
 def test_what_it_cannot_solve_it_says():

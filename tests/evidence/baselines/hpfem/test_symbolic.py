@@ -17,7 +17,7 @@ FUNCTIONS = {
     "choices": lambda x, t: jnp.where((x[0] > 0.3) & ~(x[1] >= 0.6) | (t > 2), x[1], -1.0),
     "vectors": lambda x, t: jnp.sum((x - jnp.array([0.2, 0.1]) * t) ** 2) + jnp.linalg.norm(x),
     "matrices": lambda x, t: (
-        jnp.dot(np.arange(6.0).reshape(3, 2) @ x, jnp.ones(3)) + jnp.max(x[:1])
+        jnp.dot(np.arange(6.0).reshape(3, 2) @ x, jnp.ones(3)) + jnp.max(x) - jnp.min(2 * x)
     ),
     "angles": lambda x, t: jnp.arctan2(x[1], x[0]) + jnp.abs(x[0] - x[1]) + jnp.minimum(x[0], t),
     "derivative": lambda x, t: jax.grad(lambda y: y[0] ** 2 * jnp.sin(y[1]) + y[1] ** 1.5)(x)[1],

@@ -7,7 +7,7 @@ tabulated, interpolated or called back.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import jax
@@ -199,6 +199,17 @@ def _dot(left: Array, right: Array, *, dimension_numbers, **_: Any) -> Array:
     return np.tensordot(left, right, axes=(tuple(summed[0]), tuple(summed[1])))
 
 
+def _extreme(name: str) -> Callable[..., Array]:
+    """The largest or smallest entry along some axes."""
+
+    def of(value: Array, *, axes: tuple[int, ...], **_: Any) -> Array:
+        kept = [axis for axis in range(value.ndim) if axis not in axes]
+        rows = value.transpose([*axes, *kept]).reshape(-1, *(value.shape[k] for k in kept))
+        return reduce(np.frompyfunc(_ELEMENTWISE[name], 2, 1), rows)
+
+    return of
+
+
 _STRUCTURE: dict[str, Callable[..., Array]] = {
     "broadcast_in_dim": _broadcast,
     "slice": _slice,
@@ -210,6 +221,8 @@ _STRUCTURE: dict[str, Callable[..., Array]] = {
     "concatenate": lambda *values, dimension, **_: np.concatenate(values, axis=dimension),
     "stack": lambda *values, axis, **_: np.stack(values, axis=axis),
     "reduce_sum": lambda value, *, axes, **_: np.sum(value, axis=tuple(axes)),
+    "reduce_max": _extreme("max"),
+    "reduce_min": _extreme("min"),
     "reduce_prod": lambda value, *, axes, **_: np.prod(value, axis=tuple(axes)),
     **{
         name: lambda value, **_: value
