@@ -8,7 +8,7 @@ problem = tb.Problem(
     domain=tb.Disk(radius=1.0),
     equation=tb.Heat(kappa=0.1),
     conditions={"circle": tb.Robin(a=1.0, b=0.5, v=0.0)},  # a·u + b·∂ₙu = v
-    initial=lambda x: jnp.exp(-8 * jnp.sum((x - 0.2) ** 2)),
+    initial=lambda x: (1 - jnp.sum(x**2)) ** 2 * jnp.exp(2 * x[0] + x[1]),
 )
 print(problem.explain())
 

@@ -19,6 +19,18 @@ def neighbours(
     return chosen, lagrange_weights(times[chosen], t)
 
 
+def within_step(
+    times: Float[Array, " n"], t: float, stages: int
+) -> tuple[Int[Array, " k"], Float[Array, " k"]]:
+    """Indices of the stored times of the step that t lies in, and their weights."""
+    first = max(int(np.searchsorted(times, t)) - 1, 0) // stages * stages
+    chosen = np.arange(first, min(first + stages + 1, len(times)))
+    exact = np.flatnonzero(times[chosen] == t)
+    if exact.size:
+        return chosen[exact], np.ones(1)
+    return chosen, lagrange_weights(times[chosen], t)
+
+
 def lagrange_weights(nodes: Float[Array, " k"], t: float) -> Float[Array, " k"]:
     """Weights ℓᵢ(t) of the polynomial through values at the nodes."""
     scaled = (nodes - t) / (nodes[-1] - nodes[0])

@@ -2,15 +2,12 @@
 
 from collections.abc import Callable
 
-import jax
 import numpy as np
 from jaxtyping import Float
 
 from tengbc.errors import NonFiniteError, UsageError
+from tengbc.programs import Vectorised
 from tengbc.types import Time, Value
-
-QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-"""Compiler options for what runs a few times on few points: compiling is all that counts."""
 
 
 class Evaluator:
@@ -21,13 +18,12 @@ class Evaluator:
 
     def __init__(self, function: Callable[..., Value], dim: int):
         self.dim = dim
-        self._at_points = jax.jit(jax.vmap(function, in_axes=(0, None)))
+        self._at_points = Vectorised(function, in_axes=(0, None))
 
     def __call__(self, x, t: Time) -> Float[np.ndarray, "..."]:
         points = as_points(x, self.dim)
         many = points.ndim == 2
-        with jax.enable_x64(True):
-            values = self._at_points(points if many else points[None], as_time(t))
+        values = self._at_points(points if many else points[None], as_time(t))
         return np.asarray(values if many else values[0], dtype=np.float64)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from tengbc.equations import AbstractEquation, Equation
 from tengbc.errors import ProblemError, UsageError
 from tengbc.options import options
 from tengbc.pointwise import Evaluator
+from tengbc.programs import Vectorised
 from tengbc.reference import Reference
 from tengbc.shapes import field_shape
 from tengbc.types import Point, Time, Value
@@ -93,6 +94,15 @@ class Problem:
                 f"{instead}."
             )
         return self._evaluate_exact(x, t)
+
+    def program(
+        self, name: Hashable, function: Callable, in_axes: int | tuple[int | None, ...] = 0
+    ) -> Vectorised:
+        """A function made of this problem's parts, for n points; traced once under its name."""
+        programs = vars(self).setdefault("_programs", {})
+        if name not in programs:
+            programs[name] = Vectorised(function, in_axes)
+        return programs[name]
 
     @property
     def kind(self) -> str:

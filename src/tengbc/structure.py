@@ -29,8 +29,7 @@ class Structure:
 
 def structure(law: Callable, shape: tuple[int, ...], *arguments: np.ndarray) -> Structure:
     """Structure of law(u, x, …, t) for fields u of that shape, traced at one point."""
-    rows, point = (shape[0] if shape else 1), arguments[0]
-    coefficients = np.ones((rows, 2))
+    coefficients = np.ones((shape[0] if shape else 1, 2))
 
     def field(c):
         # Any functions will do: only which numbers the law's program uses is looked at.
@@ -43,17 +42,20 @@ def structure(law: Callable, shape: tuple[int, ...], *arguments: np.ndarray) -> 
     def value(c, t, *arguments):
         return law(field(c), *arguments, t)
 
-    def derivative(c, direction, t, *arguments):
-        return jax.jvp(lambda c: value(c, t, *arguments), (c,), (direction,))[1]
-
-    def offset(t, *arguments):
-        return law(lambda x: jnp.zeros(shape, point.dtype), *arguments, t)
+    def both(c, direction, t, *arguments):
+        return jax.jvp(lambda c: value(c, t, *arguments), (c,), (direction,))
 
     with jax.enable_x64(True):
-        uses_c, _, uses_t, *_ = _used(derivative, coefficients, coefficients, 0.0, *arguments)
-        offset_uses_t, *_ = _used(offset, 0.0, *arguments)
-        program = jax.make_jaxpr(value)(coefficients, 0.0, *arguments).jaxpr
+        program = jax.make_jaxpr(both)(coefficients, coefficients, 0.0, *arguments).jaxpr
+    uses_c, _, uses_t, *_ = _used_inputs(program, [False, True])
+    _, _, value_uses_t, *_ = _used_inputs(program, [True, False])
     steps = _takes_steps(program, [True] + [False] * (len(program.invars) - 1))
+    offset_uses_t = value_uses_t
+    if uses_t:  # else what changes of the value is the rest, its matrix does not
+        nothing = lambda t, *arguments: law(lambda x: jnp.zeros(shape), *arguments, t)
+        with jax.enable_x64(True):
+            rest = jax.make_jaxpr(nothing)(0.0, *arguments).jaxpr
+        offset_uses_t = _used_inputs(rest, [True] * len(rest.outvars))[0]
     return Structure(not (uses_c or steps), not uses_t, not offset_uses_t)
 
 
@@ -86,12 +88,6 @@ def _compiled_part(equation):
     if equation.primitive.name not in ("jit", "pjit"):
         return None
     return equation.params["jaxpr"].jaxpr
-
-
-def _used(function: Callable, *arguments) -> list[bool]:
-    """Which arguments the outcome of a traced function uses."""
-    program = jax.make_jaxpr(function)(*arguments).jaxpr
-    return _used_inputs(program, [True] * len(program.outvars))
 
 
 def _used_inputs(program, wanted: list[bool]) -> list[bool]:

@@ -75,6 +75,7 @@ def test_xarray_reads_what_was_written(form, which, tmp_path, request):
     [
         tb.Disk(),
         tb.Polygon([(0, 0), (3, 0), (3, 2), (0, 2)], holes=[[(1, 0.5), (2, 0.5), (1, 1.5)]]),
+        tb.Rectangle().with_parts(door=("left", (0.2, 0.5))),
         tb.Interval(0.0, 1.0),
         tb.Box((0, 0, 0), (1, 2, 1)),
         tb.Ball(2.0),

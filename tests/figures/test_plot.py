@@ -16,6 +16,7 @@ from tengbc.errors import OutputError, UsageError
 from tests.given import given, monomials
 
 HOLED = tb.Polygon([(0, 0), (3, 0), (3, 2), (0, 2)], holes=[[(1, 0.5), (2, 0.5), (1, 1.5)]])
+ROUND = tb.Polygon([(0, 0), (3, 0), (3, 2), (0, 2)], holes=[tb.Disk(0.5, (1, 1))])
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +49,7 @@ def test_a_map_has_the_solution_s_values():
     assert axes.get_title() == "t = 0.5" and axes.get_xlabel() == "x₁"
 
 
-@pytest.mark.parametrize("domain", [tb.Disk(), HOLED], ids=["disk", "hole"])
+@pytest.mark.parametrize("domain", [tb.Disk(), HOLED, ROUND], ids=["disk", "hole", "round hole"])
 def test_the_picture_ends_where_the_domain_ends(domain):
     """Every pixel well inside is coloured, every pixel well outside is white."""
     figure, axes = pyplot.subplots(figsize=(4, 4), dpi=100)

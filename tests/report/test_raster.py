@@ -16,6 +16,9 @@ L_SHAPE = tb.Polygon(
     holes=[[(0.3, 0.3), (0.7, 0.3), (0.7, 0.7), (0.3, 0.7)]],
     names=["floor", "right", "step", "step", "top", "left"],
 )
+ROUND_HOLE = tb.Polygon([(0, 0), (2, 0), (2, 2), (0, 2)], holes=[tb.Disk(0.6, (1, 1))]).with_parts(
+    hot=("hole0", lambda x: x[0] > 1.2), door=("edge0", (0.2, 0.5))
+)
 
 
 def area(rings):
@@ -27,7 +30,9 @@ def area(rings):
     return max(parts) - sum(sorted(parts)[:-1])
 
 
-@pytest.mark.parametrize("domain", [SECTOR, tb.Disk(2.0), tb.Annulus(0.5, 1.0), L_SHAPE])
+@pytest.mark.parametrize(
+    "domain", [SECTOR, tb.Disk(2.0), tb.Annulus(0.5, 1.0), L_SHAPE, ROUND_HOLE]
+)
 def test_the_outline_closes_around_the_domain(domain):
     (view,) = rasters(domain, 30)
     assert area(view.layout["rings"]) == pytest.approx(domain.measure, rel=1e-3)
@@ -40,7 +45,9 @@ def test_lines_join_whatever_their_order_and_direction():
     assert area([ring]) == 1 and np.allclose(ring[0], ring[-1])
 
 
-@pytest.mark.parametrize("domain", [SECTOR, L_SHAPE, tb.Ball(1.0), tb.Box((0, 0, 0), (1, 2, 3))])
+@pytest.mark.parametrize(
+    "domain", [SECTOR, L_SHAPE, ROUND_HOLE, tb.Ball(1.0), tb.Box((0, 0, 0), (1, 2, 3))]
+)
 def test_no_point_lies_outside(domain):
     for view in rasters(domain, 30):
         assert domain.contains(view.points).all()

@@ -10,6 +10,7 @@ from tengbc.options import options
 from tengbc.outcome import Outcome
 from tengbc.solver.examine import examine
 
+pytestmark = pytest.mark.filterwarnings("ignore:initial values miss the condition:UserWarning")
 CORNER = [(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (1.0, 1.0), (1.0, 2.0), (0.0, 2.0)]
 HOLE = [(0.3, 0.3), (0.6, 0.3), (0.6, 0.6), (0.3, 0.6)]
 

@@ -8,7 +8,7 @@ from tengbc.equations import Equation, Heat, Source
 from tengbc.fields import laplacian
 from tengbc.outcome import Outcome
 from tengbc.projection import Fit
-from tengbc.schemes import EULER, RK4, RungeKutta
+from tengbc.schemes import EULER, RK4, AbstractScheme, RungeKutta
 from tengbc.solver.march import Plan, march
 from tengbc.solver.steps import GridSteps, TimeGrid, time_grid
 from tengbc.spaces import AbstractSpace, State
@@ -100,7 +100,7 @@ def test_every_callback_is_called_and_a_stop_at_the_end_is_no_interruption():
     assert found.result.outcome is Outcome.DONE and calls == [1]
 
 
-class Scripted(AbstractSpace):
+class Scripted(AbstractSpace, AbstractScheme):
     """A space and a scheme in one, whose every step is written down beforehand."""
 
     name, order, explicit, one_step = "scripted", 1, True, True

@@ -135,6 +135,7 @@ def test_nan_from_a_condition():
     "law",
     [Robin(lambda x: 0.0, lambda x: 0.0, 1.0), lambda u, x, n, t: 0.0, lambda u, x, n, t: x[0] - t],
 )
+@pytest.mark.filterwarnings("ignore:initial values miss the condition:UserWarning")
 def test_a_condition_that_says_nothing_about_u(law):
     problem = heat(conditions={"left": law, "right": Dirichlet(0.0)})
     with pytest.raises(ProblemError, match="condition on left says nothing about u at t = 0"):
@@ -168,7 +169,7 @@ def test_a_tolerance_out_of_reach_raises():
     assert error.value.solution.error_estimate.max() > 1e-9
 
 
-def test_refusals():
+def test_refusals(wrong_types):
     with pytest.raises(UsageError, match="t_end is missing"):
         solve(heat())
     with pytest.raises(UsageError, match=r"no option 'shceme'.*did you mean 'scheme'"):

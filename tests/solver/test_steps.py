@@ -59,7 +59,7 @@ def test_a_number_of_steps_with_a_divisor(multiple):
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf, "1"])
-def test_refusals(bad):
+def test_refusals(bad, wrong_types):
     with pytest.raises(UsageError, match=r"t_end is .* positive and finite"):
         time_grid(bad, 0.1)
     with pytest.raises(UsageError, match=r"dt is .* positive and finite"):

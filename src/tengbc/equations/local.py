@@ -20,6 +20,7 @@ from jax import Array
 from jaxtyping import Float
 
 from tengbc.errors import UsageError
+from tengbc.programs import Vectorised
 from tengbc.types import Point, Time, Value
 
 if TYPE_CHECKING:
@@ -65,35 +66,33 @@ def needed_derivatives(equation: AbstractEquation, dim: int, shape: tuple[int, .
 
     Raises for derivatives of third order and more, which a quadratic polynomial does not have.
     """
-    with jax.enable_x64(True):
-        rng = np.random.default_rng(20)
-        rate = _trial_rate(equation)
-        needed = Derivatives.NONE
-        for _ in range(TRIALS):
-            x = rng.uniform(0.1, 1.0, dim)
-            value, slope = rng.uniform(0.1, 1, shape), rng.normal(size=(*shape, dim))
-            hessian = rng.normal(size=(*shape, dim, dim))
-            hessian = hessian + np.swapaxes(hessian, -1, -2)
-            found = _needs(partial(rate, x, value), slope, hessian, rng.normal(size=shape))
-            if found is None:
-                raise UsageError(
-                    f"The equation ({equation.formula}) has derivatives of third order or more, "
-                    f"which this solver does not know; write it as a system of second order."
-                )
-            needed = max(needed, found)
-        return needed
+    rng = np.random.default_rng(20)
+    rate = _trial_rate(equation)
+    needed = Derivatives.NONE
+    for _ in range(TRIALS):
+        x = rng.uniform(0.1, 1.0, dim)
+        value, slope = rng.uniform(0.1, 1, shape), rng.normal(size=(*shape, dim))
+        hessian = rng.normal(size=(*shape, dim, dim))
+        hessian = hessian + np.swapaxes(hessian, -1, -2)
+        found = _needs(partial(rate, x, value), slope, hessian, rng.normal(size=shape))
+        if found is None:
+            raise UsageError(
+                f"The equation ({equation.formula}) has derivatives of third order or more, "
+                f"which this solver does not know; write it as a system of second order."
+            )
+        needed = max(needed, found)
+    return needed
 
 
 def _trial_rate(equation: AbstractEquation) -> Callable[..., Array]:
     """L of the polynomial with value, slope, hessian and a cubic and quartic part."""
 
-    @jax.jit
     def rate(x, value, slope, hessian, cubic):
         taylor = _taylor(value, slope, hessian, x)
         higher = lambda z: cubic * (jnp.sum(z - x) ** 3 + jnp.sum(z - x) ** 4)
         return equation.rhs(lambda z: taylor(z) + higher(z), x, 0.3)
 
-    return rate
+    return Vectorised(rate, None)
 
 
 def _needs(rate: Callable[..., Array], slope, hessian, cubic) -> Derivatives | None:
@@ -116,8 +115,8 @@ def _needs(rate: Callable[..., Array], slope, hessian, cubic) -> Derivatives | N
 
 
 @lru_cache(maxsize=32)
-def _compiled(equation: AbstractEquation) -> Callable:
-    return jax.jit(local_rates(equation))
+def _traced(equation: AbstractEquation) -> Vectorised:
+    return Vectorised(local_rate(equation), in_axes=(0, 0, 0, 0, None))
 
 
 def rates_at(
@@ -128,6 +127,5 @@ def rates_at(
     x: Float[np.ndarray, "n d"],
     t: float,
 ) -> Float[np.ndarray, "n ..."]:
-    """L(u, x, t) in float64 from NumPy arrays, compiled once per equation."""
-    with jax.enable_x64(True):
-        return np.asarray(_compiled(equation)(value, slope, hessian, x, float(t)))
+    """L(u, x, t) in float64 from NumPy arrays, traced once per equation."""
+    return _traced(equation)(value, slope, hessian, x, float(t))

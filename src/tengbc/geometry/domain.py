@@ -1,6 +1,7 @@
 """What every domain can do: points inside, points on named boundary segments, membership."""
 
 import abc
+import importlib
 from collections.abc import Callable
 from math import ceil
 from typing import Any, ClassVar, final
@@ -180,9 +181,8 @@ class Domain(abc.ABC):
         there is a rest. Where a rule changes is found to round-off, unless it changes twice within
         a thousandth of the segment.
         """
-        from tengbc.geometry.parts import divided  # a domain itself
-
-        return divided(self, parts)
+        # The result is a domain itself, so domains look its module up by name.
+        return importlib.import_module("tengbc.geometry.parts").divided(self, parts)
 
     @final
     def segment_measure(self, segment: str) -> float:

@@ -15,7 +15,7 @@ from tengbc.geometry import sequences
 from tengbc.geometry.domain import Domain
 from tengbc.geometry.points import Points
 from tengbc.networks.maps import GradedAxes, GradedAxis
-from tengbc.pointwise import QUICK
+from tengbc.programs import Vectorised
 from tengbc.types import Field
 
 Array = np.ndarray
@@ -106,11 +106,10 @@ def _steepness_of(field: Field) -> Callable[[Float[Array, "n d"]], Float[Array, 
         curvature = jax.vmap(jnp.diagonal)(jax.jacfwd(slope)(x))
         return value(x), jnp.abs(slope(x)), jnp.abs(curvature)
 
-    at_points = jax.jit(jax.vmap(at_point), compiler_options=QUICK)
+    at_points = Vectorised(at_point)
 
     def rates(x: Float[Array, "n d"]) -> Float[Array, "n d"]:
-        with jax.enable_x64(True):
-            return steepness(*(np.asarray(part) for part in at_points(x))).max(axis=1)
+        return steepness(*at_points(x)).max(axis=1)
 
     return rates
 

@@ -14,6 +14,8 @@ from tengbc.types import Point
 
 LEAST_POINTS = 256
 """Points are padded to a power of two, this one at least: so only few sizes are compiled."""
+MANY_HEADS = 8
+"""For more heads than this the features are worth making once, for LAPACK to multiply."""
 
 
 class AbstractBody(eqx.Module):
@@ -43,6 +45,8 @@ class AbstractBody(eqx.Module):
         self, weight: Float[np.ndarray, "m n"], x: Float[np.ndarray, "k d"], slopes: bool = False
     ) -> Float[np.ndarray, "k m ..."]:
         """Σ weight·φ at many points, or its gradient, (k, m, d)."""
+        if not slopes and len(weight) > MANY_HEADS:
+            return self.features(x) @ weight.T
         evaluate = _slopes if slopes else _sums
         with jax.enable_x64(True):
             return np.asarray(evaluate(self, jnp.asarray(weight), jnp.asarray(_padded(x))))[

@@ -44,7 +44,7 @@ class Collocation:
         self.network = network
         self.components = problem.components or 1
         self.interior_rows = len(interior) * self.components
-        self.wanted: tuple[Float[Array, "n k"] | float, ...] = (0.0,) * len(self.boundary)
+        self.wanted: tuple[Float[Array, "_ _"] | float, ...] = (0.0,) * len(self.boundary)
         self._compile()
         # Boundary rows may have any number of components; one evaluation tells.
         counts = [g.size for g in self.boundary_residual(self.parameters.start, 0.0, check=False)]
@@ -66,7 +66,7 @@ class Collocation:
         """Interior and boundary rows together."""
         return self.interior_rows + self.boundary_rows
 
-    def with_boundary_data(self, wanted: Sequence[Float[Array, "n k"] | float]) -> Collocation:
+    def with_boundary_data(self, wanted: Sequence[Float[Array, "_ _"] | float]) -> Collocation:
         """The same rows, asking for g(u) = wanted on each segment where g(u) = 0 was asked."""
         other = copy.copy(self)
         other.wanted = tuple(wanted)

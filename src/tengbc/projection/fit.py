@@ -31,6 +31,8 @@ class Fit:
     condition: float = 1.0
     iterations: int = 0
     rejected: int = 0
+    step_error: float = 0.0
+    """The error of the whole step, as a scheme that estimates it does, relative to the solution."""
 
     @property
     def misfit(self) -> float:

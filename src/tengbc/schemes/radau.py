@@ -11,7 +11,7 @@ A remainder (e, d) that depends on U (nonlinear terms, coefficients that change 
 on.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -53,6 +53,8 @@ class RadauIIA(AbstractScheme):
     """Radau IIA with s stages."""
 
     stages: int = 5
+    estimates: bool = False
+    """Whether a step tells its error and keeps its stages, as steps of adapted length need."""
     explicit = False
     one_step = True
 
@@ -83,19 +85,49 @@ class RadauIIA(AbstractScheme):
 
     def prepare(self, space: AbstractSpace, dt: float, many: bool = False) -> Step:
         assert isinstance(space, AbstractLinearisedSpace), "an implicit scheme needs matrices"
-        if many and space.linear:
+        if many and space.linear and not self.estimates:
             propagator = self._propagator(space, dt)
-            new_head = lambda c, t: propagator(c, t + self.nodes * dt)
+            heads = lambda c, t: propagator(c, t + self.nodes * dt)[None]
         elif space.linear:
-            new_head = lambda c, t: self._pass(space, c, np.tile(c, (self.stages, 1)), t, dt)[-1]
+            heads = lambda c, t: self._pass(space, c, np.tile(c, (self.stages, 1)), t, dt)
         else:
-            new_head = lambda c, t: self._iterated(space, c, t, dt)[-1]
+            heads = lambda c, t: self._iterated(space, c, t, dt)
 
         def step(state: State, t: float, key: Key = ()) -> tuple[State, list[Fit]]:
-            new = new_head(space.head(state.theta), t)
-            return State(space.theta(new)), [space.boundary_fit(new, t + dt)]
+            c = space.head(state.theta)
+            found = heads(c, t)
+            new, fit = State(space.theta(found[-1])), space.boundary_fit(found[-1], t + dt)
+            if not self.estimates:
+                return new, [fit]
+            times = (t + self.nodes[:-1] * dt).tolist()
+            between = zip(times, map(space.theta, found[:-1]), strict=True)
+            error = self._error(space, state.theta, found, t, dt)
+            return replace(new, stages=tuple(between)), [replace(fit, step_error=error)]
 
         return step
+
+    @cached_property
+    def _embedded(self) -> tuple[float, Float[Array, " s"]]:
+        """γ and weights d of an embedded formula of order s with a node at the beginning.
+
+        Its weight γ there is the real eigenvalue of A, so that what it differs by,
+        γΔt·f(t, u) + Σ dᵢ(Uᵢ − u), passes through a factor that the stages have already.
+        """
+        matrix, powers = collocation_matrix(self.nodes), np.arange(self.stages)
+        gamma = float(self._diagonal[0].real[np.abs(self._diagonal[0].imag) < 1e-12][0])
+        moments = 1 / (powers + 1) - gamma * (powers == 0)
+        weights = np.linalg.solve(np.vander(self.nodes, increasing=True).T, moments)
+        return gamma, np.linalg.solve(matrix.T, weights - matrix[-1])
+
+    def _error(self, space: AbstractLinearisedSpace, theta, heads, t: float, dt: float) -> float:
+        """The step's error as a part of the solution, by the embedded formula."""
+        gamma, weights = self._embedded
+        moved = space.rows(weights @ (heads - space.head(theta)))
+        right = gamma * dt * space.rates(theta, t).ravel() + moved
+        data = np.zeros(space.remainder(heads[-1], t + dt)[1].shape)
+        found = np.linalg.norm(space.rows(space.solve(gamma * dt, right, data)))
+        size = max(np.linalg.norm(space.rows(c)) for c in (space.head(theta), heads[-1]))
+        return float(found / size) if size > 0 else 0.0
 
     def _propagator(self, space: AbstractLinearisedSpace, dt: float):
         """The step as a matrix."""

@@ -42,6 +42,7 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> Path:
         "history": list(history.names),
         "seconds": plain(solution.seconds),
         "facts": plain(solution.facts),
+        "stages": solution.stages,
     }
     written = Path(path)
     write_atomically(written, pack(FORM, content, tensors))
@@ -101,6 +102,7 @@ def _solution(
         tensors["error_estimate"],
         content["seconds"],
         content["facts"],
+        content.get("stages", 0),
     )
 
 

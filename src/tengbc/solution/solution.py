@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from tengbc.coefficient import CoefficientLike
 from tengbc.errors import OutsideError, UsageError
 from tengbc.history import Record
-from tengbc.interpolation import neighbours
+from tengbc.interpolation import neighbours, within_step
 from tengbc.networks import Network, Parameters
 from tengbc.outcome import Result
 from tengbc.pointwise import as_points, as_time
@@ -43,6 +43,9 @@ class Solution:
     error_estimate: Float[Array, " _"] = field(default_factory=lambda: np.zeros(0))
     seconds: dict[str, float] = field(default_factory=dict)
     facts: dict[str, object] = field(default_factory=dict)
+    stages: int = 0
+    """Stored times per step, its stages among them, whose polynomial is u within the step; 0: only
+    ends of steps are stored, and the nearest ones are interpolated."""
 
     def __repr__(self) -> str:
         known = self.error_estimate[np.isfinite(self.error_estimate)]
@@ -158,13 +161,13 @@ class Solution:
         return bool((bodies == bodies[:1]).all())
 
     def _with_frozen_body(self, x: Float[Array, "n d"], times: Sequence[float]) -> Array:
-        """Features once, then one product: u is linear in the head, so heads are interpolated."""
+        """One product for all times: u is linear in the head, so heads are interpolated."""
         heads = self.thetas[:, self.parameters.head]
         chosen = np.stack([weights @ heads[nodes] for nodes, weights in map(self._nodes, times)])
-        features, components = self._body.features(x), self.problem.components or 1
-        weight = chosen[:, :-components].reshape(len(times), components, -1)
-        values = np.einsum("nw,kcw->knc", features, weight, optimize=True)
-        values += chosen[:, None, -components:]
+        components = self.problem.components or 1
+        weight = chosen[:, :-components].reshape(len(times) * components, -1)
+        values = self._body.combine(weight, x).reshape(len(x), len(times), components)
+        values = np.swapaxes(values, 0, 1) + chosen[:, None, -components:]
         return values.reshape(len(times), len(x), *self.problem.shape)
 
     def _networks(self, t: Time) -> list[tuple[float, Network]]:
@@ -177,6 +180,8 @@ class Solution:
 
     def _nodes(self, t: float) -> tuple[Array, Float[Array, " k"]]:
         """Indices of the stored times to interpolate at t, and their weights."""
+        if self.stages:
+            return within_step(self.times, t, self.stages)
         return neighbours(self.times, t, NEIGHBOURS)
 
     def _checked_time(self, t: Time) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from tengbc.geometry.points import BoundaryPoints
-from tengbc.pointwise import QUICK, check_finite
+from tengbc.pointwise import check_finite
 from tengbc.problem import Problem
 
 _KNOWN: WeakKeyDictionary[Problem, dict] = WeakKeyDictionary()
@@ -70,7 +70,5 @@ def mismatch_at(
 
         return jax.jvp(after, (0.0,), (1.0,))
 
-    with jax.enable_x64(True):
-        at_points = jax.jit(jax.vmap(residual), compiler_options=QUICK)
-        values, slopes = at_points(points.x, points.normal)
-    return np.asarray(values), np.asarray(slopes)
+    program = problem.program(("mismatch", points.segment), residual)
+    return program(points.x, points.normal)

@@ -10,6 +10,7 @@ from tengbc.errors import TengbcError
 from tengbc.finding import Finding
 from tengbc.geometry.points import BoundaryPoints, point_text
 from tengbc.options import Options
+from tengbc.pointwise import Evaluator
 from tengbc.problem import Problem
 from tengbc.solver.compatibility import initial_mismatch, initial_size, mismatch_at
 from tengbc.solver.sampling import boundary_points, initial_values
@@ -94,19 +95,25 @@ def _corners(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding
                     f"initial values miss the condition on {points.segment} by {jump:.1e} of their "
                     f"size at its end {point_text(points.x[worst])}.",
                 )
-    prescribed = [p for p in ends if _is_value(problem, p.segment)]
-    for k, first in enumerate(prescribed):
-        for second in prescribed[k + 1 :]:
-            yield from _clashes(problem, first, second, t_end)
+    prescribed = [(p, values) for p in ends if (values := _prescribed(problem, p.segment))]
+    for k, (first, values) in enumerate(prescribed):
+        for second, others in prescribed[k + 1 :]:
+            yield from _clashes(problem, first, second, (values, others), t_end)
 
 
-def _clashes(problem: Problem, first, second, t_end: float) -> Iterator[Finding]:
+def _clashes(
+    problem: Problem,
+    first: BoundaryPoints,
+    second: BoundaryPoints,
+    values: tuple[Evaluator, Evaluator],
+    t_end: float,
+) -> Iterator[Finding]:
     near = 1e-9 * problem.domain.scale
     for x in first.x:
         if np.linalg.norm(second.x - x, axis=1).min() > near:
             continue
         for t in (0.0, t_end / 2, t_end):
-            one, two = (_prescribed(problem, p.segment, x, t) for p in (first, second))
+            one, two = (value(x, t) for value in values)
             gap = float(np.abs(one - two).max())
             if gap > JUMP * max(1.0, float(np.abs(one).max())):
                 yield Finding(
@@ -123,14 +130,14 @@ def _outflow(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding
     flows = [term for term in terms if isinstance(term, Transport)]
     if not flows or not all(isinstance(term, Transport | Source | Reaction) for term in terms):
         return
+    velocities = [Evaluator(flow.velocity, problem.domain.dim) for flow in flows]
     boundary = boundary_points(problem.domain, POINTS)
     jumps, drifts = initial_mismatch(problem, boundary, t_end)
     for points in boundary:
-        speeds = [
-            sum(float(np.dot(flow.velocity(x, 0.0), n)) for flow in flows)
-            for x, n in zip(points.x[::8], points.normal[::8], strict=True)
-        ]
-        if max(speeds) <= 1e-12:
+        x, normal = points.x[::8], points.normal[::8]
+        # On an interval a velocity may be a number.
+        flow = sum(velocity(x, 0.0).reshape(x.shape) for velocity in velocities)
+        if np.sum(flow * normal, axis=1).max() <= 1e-12:
             continue
         wrong = max(jumps[points.segment], drifts[points.segment]) > DRIFT
         yield Finding(
@@ -171,12 +178,9 @@ def _ends(problem: Problem, segment: str) -> BoundaryPoints | None:
     return BoundaryPoints(x, np.ones(len(x)), normal, segment)
 
 
-def _is_value(problem: Problem, segment: str) -> bool:
+def _prescribed(problem: Problem, segment: str) -> Evaluator | None:
+    """The values that a condition prescribes, if it does."""
     law = problem.conditions[segment]
-    return law.coefficients is not None and law.prescribes_value and law.coefficients[0].equals(1)
-
-
-def _prescribed(problem: Problem, segment: str, x, t: float) -> np.ndarray:
-    law = problem.conditions[segment]
-    assert law.coefficients is not None
-    return np.atleast_1d(np.asarray(law.coefficients[2](x, t), dtype=float))
+    if law.coefficients is None or not law.prescribes_value or not law.coefficients[0].equals(1):
+        return None
+    return Evaluator(law.coefficients[2], problem.domain.dim)

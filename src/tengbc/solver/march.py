@@ -17,7 +17,7 @@ from tengbc.outcome import Outcome, Result, unwritten
 from tengbc.problem import Problem
 from tengbc.projection import Fit
 from tengbc.schemes.base import AbstractScheme, Key, Step
-from tengbc.solver.steps import Leg, StepController
+from tengbc.solver.steps import Leg, Pace, StepController
 from tengbc.spaces import AbstractSpace, State
 from tengbc.types import Progress
 
@@ -75,6 +75,7 @@ class Trajectory:
     usual_size: float = 0.0
     still: int = 0
     steps: int = 0
+    pace: Pace | None = None
 
     @classmethod
     def begun(cls, state: State, usual_size: float = 0.0, expected: int = 1) -> Trajectory:
@@ -83,8 +84,11 @@ class Trajectory:
         return cls(Result(Outcome.DONE), state, 0.0, [0.0], [state.theta], empty, usual_size)
 
     def keep(self) -> None:
-        """Keep the last state, unless it is kept already."""
+        """Keep the last state, unless it is kept already, and the stages that led to it."""
         if self.times[-1] != self.t:
+            for time, theta in self.state.stages:
+                self.times.append(time)
+                self.thetas.append(theta)
             self.times.append(self.t)
             self.thetas.append(self.state.theta)
 
@@ -107,6 +111,7 @@ class Trajectory:
             "usual_size": self.usual_size,
             "still": self.still,
             "steps": self.steps,
+            "pace": None if self.pace is None else [self.pace.dt, self.pace.error],
             **(facts or {}),
         }
         return Snapshot(arrays, known, finished)
@@ -133,6 +138,7 @@ def trajectory_of(
         facts["usual_size"],
         facts["still"],
         facts["steps"],
+        None if facts["pace"] is None else Pace(*facts["pace"]),
     )
 
 
@@ -198,11 +204,21 @@ class _March:
         space, t, done = self.space, trajectory.t, len(trajectory.history)
         theta = space.adapt(trajectory.state.theta, t)
         longest = lambda: space.longest_step(theta, t)
-        leg = self.plan.steps.leg(done, len(trajectory.times), t, longest)
-        if leg is None:
-            return None
-        state, key = replace(trajectory.state, theta=theta), (self.seed, done + 1)
-        state, fits = self._advance(state, t, leg, key, self.plan.steps.halvings)
+        before, key = replace(trajectory.state, theta=theta), (self.seed, done + 1)
+        while True:
+            leg = self.plan.steps.leg(done, len(trajectory.times), t, longest, trajectory.pace)
+            if leg is None:
+                return None
+            try:
+                state, fits = self._advance(before, t, leg, key, self.plan.steps.halvings)
+            except DivergedError:
+                trajectory.pace = Pace(leg.dt, np.inf)
+                if not self.plan.steps.refuses(t, trajectory.pace):
+                    raise
+                continue
+            trajectory.pace = Pace(leg.dt, max((fit.step_error for fit in fits), default=0.0))
+            if not self.plan.steps.refuses(t, trajectory.pace):
+                break
         size = space.size(state.theta)
         if done == 0:
             # Sources and boundary values may be what sets the size: the first step shows it.

@@ -25,6 +25,8 @@ SHORTEST = 2.0**-20
 """First steps are no shorter than this part of the others."""
 MANY_STEPS = 50
 """If more steps than this have one length, it pays to prepare a matrix for that length."""
+MARGIN = 0.9
+"""A step is chosen for this part of the length that its error would allow."""
 LEG = 10
 """Steps of one length between two looks at the longest stable one."""
 
@@ -42,6 +44,14 @@ class Leg:
     end: float
     stored: bool
     many: bool = False
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The length of the step before, and its error as a part of the solution."""
+
+    dt: float
+    error: float
 
 
 @runtime_checkable
@@ -63,11 +73,18 @@ class StepController(Protocol):
         """How often in a row a step that fails may be halved before the march is given up."""
         ...
 
-    def leg(self, done: int, stored: int, t: float, longest: Callable[[], float]) -> Leg | None:
+    def leg(
+        self, done: int, stored: int, t: float, longest: Callable[[], float], pace: Pace | None
+    ) -> Leg | None:
         """The next leg after `done` legs and `stored` stored states at time t; None at the end.
 
-        `longest` tells the longest stable step of the space as it is.
+        `longest` tells the longest stable step of the space as it is; `pace` is that of the last
+        step, taken or refused.
         """
+        ...
+
+    def refuses(self, t: float, pace: Pace) -> bool:
+        """Whether a step from t has too large an error and is to be taken again, shorter."""
         ...
 
 
@@ -207,7 +224,10 @@ class GridSteps:
         """The step lengths for which it pays to prepare more."""
         return self.grid.repeated(MANY_STEPS)
 
-    def leg(self, done: int, stored: int, t: float, longest: Callable[[], float]) -> Leg | None:
+    def refuses(self, t: float, pace: Pace) -> bool:
+        return False
+
+    def leg(self, done, stored, t, longest, pace) -> Leg | None:
         if done >= self.grid.steps:
             return None
         dt = self.grid.step(done)
@@ -231,10 +251,70 @@ class StableSteps:
     def expected(self) -> int:
         return len(self.times)
 
-    def leg(self, done: int, stored: int, t: float, longest: Callable[[], float]) -> Leg | None:
+    def refuses(self, t: float, pace: Pace) -> bool:
+        return False
+
+    def leg(self, done, stored, t, longest, pace) -> Leg | None:
         if stored >= len(self.times):
             return None
         goal = float(self.times[stored])
         count = max(1, math.ceil((goal - t) / min(self.largest, longest()) * (1 - 1e-12)))
         dt, now = (goal - t) / count, min(count, LEG)
         return Leg(dt, now, goal if now == count else t + now * dt, now == count)
+
+
+@dataclass(frozen=True)
+class AdaptedSteps:
+    """Steps as long as their errors allow, each a part ρ⁻ᵏ of the whole time for a whole ratio ρ.
+
+    So few lengths occur, each of which a scheme prepares once, and the last step ends at the end.
+    Until the time `settled` errors are not looked at: an initial layer dies out by itself.
+    """
+
+    end: float
+    first: float
+    tolerance: float
+    exponent: int
+    """Errors go with this power of the step."""
+    ratio: int = 2
+    settled: float = 0.0
+    halvings: int = 0
+
+    @property
+    def expected(self) -> int:
+        return max(1, round(self.end / self.first))
+
+    def refuses(self, t: float, pace: Pace) -> bool:
+        within = t >= self.settled * (1 - 1e-12) and pace.dt > self.end * self.ratio ** -self._most
+        return within and not pace.error <= self.tolerance
+
+    def leg(self, done, stored, t, longest, pace) -> Leg | None:
+        place = round(t / self.end * self.ratio**self._most)  # in units of the shortest step
+        whole = self.ratio**self._most
+        if place >= whole:
+            return None
+        unit = self._unit(self.first if pace is None else self._wanted(t, pace))
+        while place % unit:
+            unit //= self.ratio
+        end = self.end if place + unit == whole else self.end * ((place + unit) / whole)
+        return Leg(self.end * (unit / whole), 1, end, True)
+
+    @property
+    def _most(self) -> int:
+        """The power of the ratio by which the shortest step divides the whole time."""
+        return math.floor(40 / math.log2(self.ratio))
+
+    def _wanted(self, t: float, pace: Pace) -> float:
+        """The length whose error would be the tolerance, with some margin."""
+        if t < self.settled * (1 - 1e-12):
+            return self.first
+        error = pace.error if math.isfinite(pace.error) else 1e6 * self.tolerance
+        allowed = MARGIN * (self.tolerance / max(error, 1e-300)) ** (1 / self.exponent)
+        if error > self.tolerance:  # refused: shorter in any case
+            allowed = min(allowed, 0.999)
+        return pace.dt * min(allowed, self.ratio)
+
+    def _unit(self, dt: float) -> int:
+        """The longest step of a permitted length that is no longer than Δt."""
+        power = math.ceil(math.log(self.end / dt, self.ratio) - 1e-9)
+        return self.ratio ** (self._most - min(max(power, 0), self._most))

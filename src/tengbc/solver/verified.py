@@ -109,6 +109,7 @@ class Runner:
             np.full(len(trajectory.times), np.nan),
             dict(self.seconds),
             facts,
+            self.strategy.stages(task),
         )
         return Solved(resolution, trajectory, solution)
 
@@ -126,8 +127,7 @@ def _refined(strategy: AbstractStrategy, run: Runner) -> Solution:
     """Resolutions one after the other until the tolerance holds, or nothing more is gained."""
     policy, task, tolerance = strategy.policy, run.task, run.task.tolerance
     resolution, fixed = strategy.first(task), strategy.fixed(task.options)
-    apart = max([*task.mismatch.values(), *task.drift.values()], default=0.0)
-    layer = 0.0 if apart <= tolerance else policy.initial_layer * task.t_end
+    layer = strategy.layer(task)
     best: Solution | None = None
     before: Solved | None = None
     least = math.inf

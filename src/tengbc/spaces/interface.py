@@ -25,10 +25,14 @@ Arrays = Mapping[str, Array]
 
 @dataclass(frozen=True)
 class State:
-    """θ now, and for multistep schemes what they remember: arrays, newest first."""
+    """θ now, and for multistep schemes what they remember: arrays, newest first.
+
+    `stages` are times and states within the step that led here, for what lies between steps.
+    """
 
     theta: Float[Array, " p"]
     history: tuple[Float[Array, "..."], ...] = ()
+    stages: tuple[tuple[float, Float[Array, " p"]], ...] = ()
 
 
 class AbstractSpace(abc.ABC):

@@ -65,10 +65,8 @@ class LinearisedOperators:
             return jnp.zeros(shape)
 
         self._matrices = jax.jit(matrices)
-        self._source_at = jax.jit(
-            jax.vmap(
-                lambda x, t: jnp.reshape(problem.equation.rhs(zero, x, t), m), in_axes=(0, None)
-            )
+        self._source_at = problem.program(
+            "source", lambda x, t: jnp.reshape(problem.equation.rhs(zero, x, t), m), (0, None)
         )
         laws = [problem.conditions[points.segment].residual for points in collocation.boundary]
         self._boundary_matrices = [
@@ -86,7 +84,8 @@ class LinearisedOperators:
                 for law, (x, normal) in zip(laws, segments, strict=True)
             ]
 
-        self._data_at = jax.jit(jax.vmap(data_at, in_axes=(None, 0)))
+        segments = tuple(points.segment for points in collocation.boundary)
+        self._data_at = problem.program(("data", *segments), data_at, (None, 0))
 
     def _find_structure(self, collocation: Collocation) -> None:
         problem, boundary = collocation.problem, collocation.boundary
@@ -120,7 +119,7 @@ class LinearisedOperators:
             values, rates = self._matrices(theta, self.collocation.interior.x, t)
         return np.asarray(values), np.asarray(rates)
 
-    def boundary_matrices(self, theta: Float[Array, " p"], t: float) -> list[Float[Array, "n k c"]]:
+    def boundary_matrices(self, theta: Float[Array, " p"], t: float) -> list[Float[Array, "_ _ c"]]:
         """∂g(u)/∂c on each segment; one that is not finite, or says nothing, is an error."""
         boundary = self.collocation.boundary
         with jax.enable_x64(True):
@@ -149,8 +148,7 @@ class LinearisedOperators:
         return self._constant_source if self.source_is_constant else self._source(t)
 
     def _source(self, t: float) -> Float[Array, " i"]:
-        with jax.enable_x64(True):
-            source = np.asarray(self._source_at(self.collocation.interior.x, float(t)))
+        source = self._source_at(self.collocation.interior.x, float(t))
         check_finite("The equation's source", source, self.collocation.interior.x, t)
         return source.ravel()
 
@@ -171,8 +169,7 @@ class LinearisedOperators:
             times = np.zeros(len(times))
         if self._last_data is None or not np.array_equal(self._last_data[0], times):
             segments = [(points.x, points.normal) for points in self.collocation.boundary]
-            with jax.enable_x64(True):
-                parts = [np.asarray(part) for part in self._data_at(segments, times)]
+            parts = self._data_at(segments, times)
             for points, part in zip(self.collocation.boundary, parts, strict=True):
                 if not np.isfinite(part).all():
                     worst = int(np.argmax(~np.isfinite(part).all(axis=1)))
@@ -209,15 +206,13 @@ class FeatureDerivatives:
         self.components = problem.components or 1
         self._compile()
         self.place(parameters.start, x)
-        # Multistep schemes ask for several states while they start and for one later on: that
-        # program is compiled here too, not in the middle of a march.
-        self.rates(parameters.start[None, parameters.head], np.zeros(1))
 
     def _compile(self) -> None:
         rate, points = local_rate(self.problem.equation), (0, 0, 0, 0, None)
         times = (0, 0, 0, None, 0)
-        self._rates = jax.jit(jax.vmap(jax.vmap(rate, points), times))
-        self._derivatives = jax.jit(jax.vmap(jax.jacfwd(rate, (0, 1, 2)), points))
+        program = self.problem.program
+        self._rates = program("rates", jax.vmap(rate, points), times)
+        self._derivatives = program("rate derivatives", jax.jacfwd(rate, (0, 1, 2)), points)
 
         def features(theta, x):
             body = self.parameters.network(theta).body
@@ -243,16 +238,14 @@ class FeatureDerivatives:
 
     def rates(self, heads: Float[Array, "s c"], times: Float[Array, " s"]) -> Float[Array, "s n m"]:
         """L(u) at the points, for several heads, each at its time."""
-        with jax.enable_x64(True):
-            found = self._rates(*self._fields(heads), self.x, np.asarray(times, dtype=np.float64))
-            return np.asarray(found).reshape(len(heads), len(self.x), -1)
+        found = self._rates(*self._fields(heads), self.x, np.asarray(times, dtype=np.float64))
+        return found.reshape(len(heads), len(self.x), -1)
 
     def matrix(self, head: Float[Array, " c"], t: float) -> Float[Array, "n m c"]:
         """∂L(u)/∂head at the points."""
         m = self.components
         fields = [field[0] for field in self._fields(head[None])]
-        with jax.enable_x64(True):
-            found = [np.asarray(part) for part in self._derivatives(*fields, self.x, t)]
+        found = self._derivatives(*fields, self.x, t)
         n, dim = self.x.shape
         value, slope, hessian = (
             part.reshape(n, m, m, *tail)

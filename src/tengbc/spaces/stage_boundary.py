@@ -51,7 +51,7 @@ class StageBoundary:
 
     def __call__(
         self, formula: StageFormula, t: float, only_values: bool = False
-    ) -> list[Float[Array, "n k"] | float]:
+    ) -> list[Float[Array, "_ _"] | float]:
         """g(w) on each segment, the condition's own data taken at time t.
 
         With `only_values` it is zero where the condition is not known to prescribe u itself.

@@ -19,6 +19,7 @@ from tengbc.problem import Problem
 from tengbc.solver.strategies.base import AbstractStrategy as AbstractStrategy
 from tengbc.solver.strategies.deformed_waves import DeformedWavesStrategy
 from tengbc.solver.strategies.frozen_features import FrozenFeatures
+from tengbc.solver.strategies.local_features import LocalFeatures
 from tengbc.solver.strategies.moving_features import MovingFeatures
 from tengbc.solver.strategies.paper import Paper
 
@@ -28,7 +29,7 @@ STRATEGIES: list[AbstractStrategy] = [
     FrozenFeatures(),
 ]
 """In the order in which they are asked."""
-ON_REQUEST: list[AbstractStrategy] = [Paper()]
+ON_REQUEST: list[AbstractStrategy] = [Paper(), LocalFeatures()]
 """Taken only by name."""
 
 

@@ -145,6 +145,15 @@ class AbstractStrategy(abc.ABC):
     def companion(self, resolution: Any) -> Any | None:
         """The resolution that an answer is compared with; None: the resolution before it."""
 
+    def layer(self, task: Task) -> float:
+        """The time that an initial layer of incompatible data is given to spread; 0 without one."""
+        apart = max([*task.mismatch.values(), *task.drift.values()], default=0.0)
+        return 0.0 if apart <= task.tolerance else self.policy.initial_layer * task.t_end
+
+    def stages(self, task: Task) -> int:
+        """Stored times per step, if what lies between steps is the polynomial of its stages."""
+        return 0
+
     def half_steps(self, resolution: Any) -> Any | None:
         """The same with every step halved, to tell errors in time from errors in space.
 

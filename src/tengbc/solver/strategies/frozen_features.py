@@ -3,7 +3,6 @@
 import math
 from typing import final
 
-import jax
 import numpy as np
 
 from tengbc.defaults import FEATURES
@@ -12,7 +11,6 @@ from tengbc.lstsq.regularised import RegularisedQR
 from tengbc.networks import Network
 from tengbc.networks.adapt import axes_of_field
 from tengbc.networks.waves import FeatureFamily
-from tengbc.pointwise import QUICK
 from tengbc.problem import Problem
 from tengbc.schemes import AbstractScheme
 from tengbc.solver.sampling import boundary_points, initial_values
@@ -112,8 +110,7 @@ def boundary_count(problem: Problem, interior: int) -> int:
 def initial_pace(problem: Problem, points: Points) -> float:
     """‖u₀‖/‖L(u₀)‖: the time in which u changes by as much as it is, at first."""
     rate = lambda x: problem.equation.rhs(problem.initial_function, x, 0.0)
-    with jax.enable_x64(True):
-        rates = np.asarray(jax.jit(jax.vmap(rate), compiler_options=QUICK)(points.x))
+    rates = problem.program("initial rate", rate)(points.x)
     values, weight = initial_values(problem, points), np.sqrt(points.w)[:, None]
     size, speed = (np.linalg.norm(weight * v.reshape(values.shape)) for v in (values, rates))
     return float(size / speed) if np.isfinite(speed) and speed > 0 else np.inf

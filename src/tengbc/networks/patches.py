@@ -1,0 +1,155 @@
+"""A network per patch: polynomials that are orthonormal there and zero elsewhere, evaluated by NumPy.
+
+The tree of cells says which patch a point belongs to; a patch may consist of several cells.
+"""
+
+from __future__ import annotations
+
+import base64
+from functools import lru_cache
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float, Int
+
+from tengbc.networks import polynomials
+from tengbc.networks.body import AbstractBody
+from tengbc.types import Point
+
+Array = np.ndarray
+
+
+class PatchTable:
+    """Where patches lie and what their features are: all that evaluating them needs.
+
+    `cells` are rows (level, place …, patch); `mixing` turns products of Legendre's polynomials on a
+    patch's box into its features, one triangle per patch.
+    """
+
+    def __init__(
+        self,
+        lower: Float[Array, " d"],
+        size: Float[Array, " d"],
+        cells: Int[Array, "c k"],
+        degrees: Int[Array, " p"],
+        centre: Float[Array, "p d"],
+        half: Float[Array, "p d"],
+        mixing: list[Float[Array, "_ _"]],
+    ):
+        self.lower, self.size, self.cells, self.degrees = lower, size, cells, degrees
+        self.centre, self.half, self.mixing = centre, half, mixing
+        dim = len(lower)
+        self.sizes = np.array([polynomials.count(dim, int(degree)) for degree in degrees])
+        self.starts = np.concatenate([[0], np.cumsum(self.sizes)])
+        self._levels = [self._sorted(level) for level in np.unique(cells[:, 0])]
+
+    def __len__(self) -> int:
+        return len(self.degrees)
+
+    @property
+    def unknowns(self) -> int:
+        """Features of all patches together."""
+        return int(self.starts[-1])
+
+    def _sorted(self, level: int) -> tuple[int, Array, Array, Array]:
+        """The cells of a level in an order in which they are found quickly."""
+        rows = self.cells[self.cells[:, 0] == level]
+        most = rows[:, 1:-1].max(axis=0) + 2
+        keys = np.ravel_multi_index(tuple(rows[:, 1:-1].T), most)
+        order = np.argsort(keys)
+        return int(level), most, keys[order], rows[order, -1]
+
+    def locate(self, x: Float[Array, "n d"]) -> Int[Array, " n"]:
+        """The patch that each point lies in; for points in no cell the nearest one."""
+        found = np.full(len(x), -1)
+        for level, most, keys, patches in self._levels:
+            places = np.floor((x - self.lower) / (self.size * 0.5**level)).astype(int)
+            clipped = np.clip(places, 0, most - 1)
+            inside = (places == clipped).all(axis=1) & (found < 0)
+            key = np.ravel_multi_index(tuple(clipped.T), most)
+            at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+            hit = inside & (keys[at] == key)
+            found[hit] = patches[at[hit]]
+        for row in np.flatnonzero(found < 0):  # on an upper rim, or outside by round-off
+            apart = np.maximum(np.abs(x[row] - self.centre) - self.half, 0.0)
+            found[row] = int(np.argmin(apart.sum(axis=1)))
+        return found
+
+    def combine(
+        self, weight: Float[Array, "k n"], x: Float[Array, "q d"], slopes: bool = False
+    ) -> Float[Array, "q k ..."]:
+        """Σ weight·φ at many points for several heads, or its gradient."""
+        shape = (len(x), len(weight), *((x.shape[1],) if slopes else ()))
+        result, where = np.zeros(shape), self.locate(x)
+        order = np.argsort(where, kind="stable")
+        used, first = np.unique(where[order], return_index=True)
+        for patch, rows in zip(used, np.split(order, first[1:]), strict=True):
+            part = slice(self.starts[patch], self.starts[patch + 1])
+            head = self.mixing[patch] @ weight[:, part].T
+            z = (x[rows] - self.centre[patch]) / self.half[patch]
+            values, derived = polynomials.products(z[None], int(self.degrees[patch]), slopes)
+            if slopes:
+                for axis, derivative in enumerate(derived):
+                    result[rows, :, axis] = derivative[0] / self.half[patch, axis] @ head
+            else:
+                result[rows] = values[0] @ head
+        return result
+
+
+class PatchBody(AbstractBody):
+    """The features of all patches; which, and where, stands in a text that a file can hold."""
+
+    text: str = eqx.field(static=True)
+
+    @staticmethod
+    def of(table: PatchTable) -> PatchBody:
+        """The body of a table of patches."""
+        integers = [len(table.lower), len(table), len(table.cells)]
+        integers = np.concatenate([integers, table.degrees, table.cells.ravel()]).astype("<i8")
+        triangles = [m[np.triu_indices(len(m))] for m in table.mixing]
+        floats = [table.lower, table.size, table.centre.ravel(), table.half.ravel(), *triangles]
+        parts = (integers, np.concatenate(floats).astype("<f8"))
+        return PatchBody(":".join(base64.b64encode(part.tobytes()).decode() for part in parts))
+
+    @property
+    def table(self) -> PatchTable:
+        """Patches and their features."""
+        return _table(self.text)
+
+    @property
+    def width(self) -> int:
+        return self.table.unknowns
+
+    def __call__(self, x: Point) -> Float[jax.Array, " n"]:
+        shape = jax.ShapeDtypeStruct((self.width,), jnp.result_type(float))
+        return jax.pure_callback(lambda x: self.features(np.asarray(x)[None])[0], shape, x)
+
+    def features(self, x: Float[Array, "k d"]) -> Float[Array, "k n"]:
+        return self.combine(np.eye(self.width), x)
+
+    def combine(
+        self, weight: Float[Array, "m n"], x: Float[Array, "k d"], slopes: bool = False
+    ) -> Float[Array, "k m ..."]:
+        return self.table.combine(weight, x, slopes)
+
+
+@lru_cache(maxsize=8)
+def _table(text: str) -> PatchTable:
+    integers, floats = (
+        np.frombuffer(base64.b64decode(part), dtype=kind)
+        for part, kind in zip(text.split(":"), ("<i8", "<f8"), strict=True)
+    )
+    dim, patches, cells = integers[:3]
+    degrees, rows = np.split(integers[3:], [patches])
+    sizes = [polynomials.count(int(dim), int(degree)) for degree in degrees]
+    lengths = [dim, dim, patches * dim, patches * dim, *(n * (n + 1) // 2 for n in sizes)]
+    lower, size, centre, half, *triangles = np.split(floats, np.cumsum(lengths)[:-1])
+    mixing = []
+    for n, entries in zip(sizes, triangles, strict=True):
+        triangle = np.zeros((n, n))
+        triangle[np.triu_indices(n)] = entries
+        mixing.append(triangle)
+    boxes = centre.reshape(-1, dim), half.reshape(-1, dim)
+    return PatchTable(lower, size, rows.reshape(cells, -1), degrees, *boxes, mixing)

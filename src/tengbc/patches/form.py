@@ -1,0 +1,298 @@
+"""The weak form of a linear equation on patches, as sparse matrices.
+
+    ∂ₜu = ∇·(A∇u) + β·∇u + c·u + f,    a·u + b·∂ₙu = v on the boundary
+
+becomes ċ = F(t) − Kc, the mass matrix being one. Between patches stands the symmetric interior
+penalty, on the boundary the formula of Juntunen and Stenberg (2009), one from Dirichlet (b = 0) to
+Neumann (a = 0): with γ of the order of h/p²
+
+    ∫ κ [a·u·w − γa(∂ₙu·w + u·∂ₙw) − γb·∂ₙu·∂ₙw] / (b + γa),   load  ∫ κ v(w − γ∂ₙw) / (b + γa).
+
+What is carried along by β enters from the side it comes from. The penalties follow from the largest
+∮(n·A∇u)²/κ for ∫∇u·A∇u = 1 on each patch, κ = n·An; nothing is tuned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from jaxtyping import Float
+
+from tengbc.patches.patches import Faces, Patches
+
+Array = np.ndarray
+SAFE = 2.0
+"""Penalties are this many times the least that is known to be stable."""
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """A, β and c of an equation at points: (n, m, d, d), (n, m, m, d) and (n, m, m)."""
+
+    diffusion: Float[Array, "n m d d"]
+    drift: Float[Array, "n m m d"]
+    reaction: Float[Array, "n m m"]
+
+
+class Blocks:
+    """A sparse matrix in the making: blocks of features, batch by batch."""
+
+    def __init__(self, size: int):
+        self.size = size
+        self.rows, self.columns, self.values = [], [], []
+
+    def add(self, row: Array, column: Array, block: Float[Array, "b i j"]) -> None:
+        """Add a block for each pair of rows (b, i) and columns (b, j) of unknowns."""
+        self.rows.append(np.broadcast_to(row[:, :, None], block.shape).ravel())
+        self.columns.append(np.broadcast_to(column[:, None, :], block.shape).ravel())
+        self.values.append(block.ravel())
+
+    def matrix(self) -> sp.csc_matrix:
+        """The sum of all blocks."""
+        entries = (np.concatenate(self.rows), np.concatenate(self.columns))
+        return sp.csc_matrix((np.concatenate(self.values), entries), (self.size, self.size))
+
+
+class EnergyForm:
+    """Features of patches at all nodes, and the matrices that are made of them."""
+
+    def __init__(self, patches: Patches, components: int):
+        self.patches, self.components = patches, components
+        self.inside = [(b, *patches.features(b.members, b.x)) for b in patches.batches]
+        self.between = [(f, self._both(f)) for f in patches.inner_faces]
+        self.around = [(f, *patches.features(f.inner, f.x)) for f in patches.outer_faces]
+        self.size = patches.table.unknowns * components
+
+    def _both(self, faces: Faces):
+        assert faces.outer is not None
+        found = (self.patches.features(which, faces.x) for which in (faces.inner, faces.outer))
+        return list(found)
+
+    # Matrices.
+
+    def stiffness(
+        self,
+        coefficients: Callable[[Float[Array, "n d"]], Coefficients],
+        law: Callable[[Faces], tuple[Float[Array, "f q m"], Float[Array, "f q m"]]],
+    ) -> tuple[sp.csc_matrix, Loads]:
+        """K, and how boundary data load the equations; `law` gives a and b on pieces of boundary."""
+        blocks = Blocks(self.size)
+        at = lambda x: _shaped(coefficients(x.reshape(-1, x.shape[-1])), x.shape[:2])
+        self._volume(blocks, at)
+        inner = [at(faces.x) for faces, _ in self.between]
+        outer = [at(faces.x) for faces, *_ in self.around]
+        constants = self._inverse_constants(inner, outer)
+        for (faces, both), found in zip(self.between, inner, strict=True):
+            self._between(blocks, faces, both, found, constants)
+        loads = [
+            self._around(blocks, around, found, law(around[0]), constants)
+            for around, found in zip(self.around, outer, strict=True)
+        ]
+        return blocks.matrix(), loads
+
+    def _volume(self, blocks: Blocks, at) -> None:
+        self._energy = [[] for _ in range(self.components)]
+        for batch, values, slopes in self.inside:
+            found, w = at(batch.x), batch.w[..., None]
+            for k in range(self.components):
+                flux = _turned(slopes, found.diffusion[:, :, k])
+                energy = sum(
+                    _product(w * flux[..., a], slopes[..., a]) for a in range(slopes.shape[-1])
+                )
+                self._energy[k].append(energy)
+                row = self.places(batch.members, k)
+                blocks.add(row, row, np.asarray(energy))
+                for m in range(self.components):
+                    drift, reaction = found.drift[:, :, k, m], found.reaction[:, :, k, m]
+                    change = 0.0
+                    if drift.any():
+                        change = change + np.einsum("bqnd,bqd->bqn", slopes, drift)
+                    if reaction.any():
+                        change = change + reaction[..., None] * values
+                    if not isinstance(change, float):
+                        column = self.places(batch.members, m)
+                        blocks.add(row, column, -_product(w * values, change))
+
+    def _inverse_constants(self, inner, outer) -> Float[Array, "m p"]:
+        """The largest ∮(n·A∇u)²/κ for ∫∇u·A∇u = 1 on each patch, for each component."""
+        constants = np.zeros((self.components, len(self.patches)))
+        for k in range(self.components):
+            around = [np.zeros_like(energy) for energy in self._energy[k]]
+            sides = [
+                (which, part[1], faces, found)
+                for (faces, both), found in zip(self.between, inner, strict=True)
+                for which, part in zip((faces.inner, faces.outer), both, strict=True)
+            ]
+            sides += [
+                (faces.inner, slopes, faces, found)
+                for (faces, _, slopes), found in zip(self.around, outer, strict=True)
+            ]
+            for which, slopes, faces, found in sides:
+                normal, diffusion = faces.normal, found.diffusion[:, :, k]
+                kappa = np.einsum("fqd,fqde,fqe->fq", normal, diffusion, normal)
+                if not kappa.any():
+                    continue
+                flux = np.einsum("fqnd,fqde,fqe->fqn", slopes, diffusion, normal)
+                part = faces.w / np.where(kappa > 0, kappa, np.inf)
+                squares = _product(part[..., None] * flux, flux)
+                where = [self.patches._where[int(p)] for p in which]
+                np.add.at(around[where[0][0]], [i for _, i in where], squares)
+            for batch, energy, squares in zip(
+                self.patches.batches, self._energy[k], around, strict=True
+            ):
+                constants[k, batch.members] = _largest(squares, energy)
+        return constants
+
+    def _between(self, blocks: Blocks, faces: Faces, both, found: Coefficients, constants) -> None:
+        """The symmetric interior penalty, and what is carried across."""
+        assert faces.outer is not None
+        which, w = (faces.inner, faces.outer), faces.w[..., None]
+        jumps = both[0][0], -both[1][0]
+        for k in range(self.components):
+            diffusion, rows = found.diffusion[:, :, k], [self.places(p, k) for p in which]
+            kappa = np.einsum("fqd,fqde,fqe->fq", faces.normal, diffusion, faces.normal)
+            if kappa.any():
+                largest = np.maximum(*(constants[k][p] for p in which))
+                sigma = SAFE * (kappa * largest[:, None])[..., None]
+                means = [
+                    np.einsum("fqnd,fqde,fqe->fqn", slopes, diffusion, faces.normal) / 2
+                    for _, slopes in both
+                ]
+                for i in (0, 1):
+                    for j in (0, 1):
+                        block = _product(w * jumps[i], sigma * jumps[j] - means[j])
+                        block -= _product(w * means[i], jumps[j])
+                        blocks.add(rows[i], rows[j], block)
+            for m in range(self.components):
+                speed = -np.einsum("fqd,fqd->fq", found.drift[:, :, k, m], faces.normal)
+                if not speed.any():
+                    continue
+                upwind = np.abs(speed) / 2 if k == m else 0.0 * speed
+                columns = [self.places(p, m) for p in which]
+                for i, sign in ((0, 1.0), (1, -1.0)):
+                    # The test function's jump has the sign of its side, its mean has not.
+                    part = (upwind - speed * sign / 2)[..., None]
+                    for j in (0, 1):
+                        blocks.add(rows[i], columns[j], _product(w * part * jumps[i], jumps[j]))
+
+    def _around(self, blocks: Blocks, around, found: Coefficients, law, constants):
+        """The boundary law in one formula; what comes in with a flow; (rows, loads) of its data."""
+        faces, values, slopes = around
+        loads = []
+        for k in range(self.components):
+            a, b = law[0][..., k], law[1][..., k]
+            row, diffusion = self.places(faces.inner, k), found.diffusion[:, :, k]
+            conormal = np.einsum("fqde,fqe->fqd", diffusion, faces.normal)
+            kappa = np.sum(conormal * faces.normal, axis=-1)
+            load = np.zeros_like(values)
+            if kappa.any():
+                gamma = np.broadcast_to(1 / (SAFE * constants[k][faces.inner])[:, None], a.shape)
+                against = a * b < 0  # a law that heats where it is hot: a and b differ in sign
+                limit = np.abs(b) / np.where(against, 2 * np.abs(a), 1.0)
+                gamma = np.where(against, np.minimum(gamma, limit), gamma)
+                part = (faces.w * kappa / (b + gamma * a))[..., None]
+                gamma, a_, b_ = gamma[..., None], a[..., None], b[..., None]
+                outward = np.einsum("fqnd,fqd->fqn", slopes, faces.normal)
+                block = _product(part * values, a_ * (values - gamma * outward))
+                block -= _product(part * gamma * outward, a_ * values + b_ * outward)
+                along = conormal - kappa[..., None] * faces.normal
+                if np.abs(along).max() > 1e-14 * np.abs(conormal).max():
+                    aside = np.einsum("fqnd,fqd->fqn", slopes, along)
+                    block -= _product(faces.w[..., None] * values, aside)
+                blocks.add(row, row, block)
+                load += part * (values - gamma * outward)
+            speed = -np.einsum("fqd,fqd->fq", found.drift[:, :, k, k], faces.normal)
+            enters = np.where((speed < 0) & (b == 0) & (a != 0), -speed, 0.0)
+            if enters.any():
+                part = (faces.w * enters)[..., None]
+                blocks.add(row, row, _product(part * values, values))
+                load += part * values / np.where(a == 0, 1.0, a)[..., None]
+            loads.append((row, load))
+        return faces, loads
+
+    # Vectors.
+
+    def load(self, density: list[Float[Array, "b q m"]]) -> Float[Array, " n"]:
+        """∫ density·w for all features w, from values at the nodes inside."""
+        found = np.zeros(self.size)
+        for (batch, values, _), part in zip(self.inside, density, strict=True):
+            for k in range(self.components):
+                row = self.places(batch.members, k)
+                found[row] = np.einsum("bqn,bq->bn", values, batch.w * part[..., k])
+        return found
+
+    def boundary_load(self, loads: Loads, data: list[Float[Array, "f q m"]]) -> Float[Array, " n"]:
+        """What boundary data v load the equations with, from values at the nodes."""
+        found = np.zeros(self.size)
+        for (_, rows), v in zip(loads, data, strict=True):
+            for k, (row, load) in enumerate(rows):
+                np.add.at(found, row, np.einsum("fqn,fq->fn", load, v[..., k]))
+        return found
+
+    def at_nodes(
+        self, c: Float[Array, " n"], slopes: bool = False
+    ) -> list[Float[Array, "b q m ..."]]:
+        """u, or ∇u, at the nodes inside, batch by batch."""
+        found = []
+        for batch, values, gradients in self.inside:
+            parts = []
+            for k in range(self.components):
+                head = c[self.places(batch.members, k)]
+                if slopes:
+                    parts.append(np.einsum("bqnd,bn->bqd", gradients, head))
+                else:
+                    parts.append(np.einsum("bqn,bn->bq", values, head))
+            found.append(np.stack(parts, axis=2))
+        return found
+
+    def at_faces(self, c: Float[Array, " n"], faces: Faces, both) -> tuple[Array, Array]:
+        """u and ∇u at the nodes of faces, the mean of both sides."""
+        which = [faces.inner] if faces.outer is None else [faces.inner, faces.outer]
+        values, slopes = [], []
+        for patch, (features, gradients) in zip(which, both, strict=True):
+            heads = [c[self.places(patch, k)] for k in range(self.components)]
+            values.append([np.einsum("fqn,fn->fq", features, head) for head in heads])
+            slopes.append([np.einsum("fqnd,fn->fqd", gradients, head) for head in heads])
+        value, slope = np.mean(values, axis=0), np.mean(slopes, axis=0)
+        return np.moveaxis(value, 0, 2), np.moveaxis(slope, 0, 2)
+
+    def places(self, which: Array, component: int) -> Array:
+        """The unknowns of patches of one degree, (b, n)."""
+        n = int(self.patches.table.sizes[which[0]])
+        first = self.patches.table.starts[which] * self.components + component * n
+        return first[:, None] + np.arange(n)
+
+
+Loads = list[tuple[Faces, list[tuple[Array, Array]]]]
+"""For batches of boundary pieces and each component: the unknowns, and what v = 1 loads them with."""
+
+
+def _product(left: Float[Array, "b q i"], right: Float[Array, "b q j"]) -> Float[Array, "b i j"]:
+    return np.swapaxes(left, 1, 2) @ right
+
+
+def _turned(slopes: Float[Array, "b q n d"], matrix: Float[Array, "b q d d"]) -> Array:
+    return np.einsum("bqnd,bqde->bqne", slopes, matrix)
+
+
+def _shaped(found: Coefficients, shape: tuple[int, ...]) -> Coefficients:
+    arrays = (found.diffusion, found.drift, found.reaction)
+    return Coefficients(*(part.reshape(*shape, *part.shape[1:]) for part in arrays))
+
+
+def _largest(squares: Float[Array, "b n n"], energy: Float[Array, "b n n"]) -> Float[Array, " b"]:
+    """The largest squares for energy one; the first feature is constant and has neither."""
+    if squares.shape[-1] == 1:
+        return np.ones(len(squares))
+    squares, energy = squares[:, 1:, 1:], energy[:, 1:, 1:]
+    unit = np.eye(energy.shape[-1])
+    trace = np.trace(energy, axis1=1, axis2=2)[:, None, None]
+    if not trace.all():
+        return np.zeros(len(squares))
+    lower = np.linalg.cholesky(energy + 1e-12 * trace * unit)
+    half = np.linalg.solve(lower, squares)
+    whole = np.linalg.solve(lower, np.swapaxes(half, 1, 2))
+    return np.linalg.eigvalsh((whole + np.swapaxes(whole, 1, 2)) / 2)[:, -1]

@@ -1,0 +1,224 @@
+"""Patches over a domain: leaves of a tree with features of their own, and where they meet.
+
+Arrays are batched by degree: patches of one degree have equally many features, and a rule with fewer
+nodes than the largest of its batch is filled up with nodes of weight zero.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from tengbc.networks import polynomials
+from tengbc.networks.patches import PatchTable
+from tengbc.patches import rules
+from tengbc.patches.cells import Cell, touching
+from tengbc.patches.cutting import CutCells
+
+Array = np.ndarray
+SLIVER = 0.15
+"""A cut cell with less than this part of its volume left is joined to a neighbour."""
+EXTRA = 1
+"""Nodes more, along each axis, than products of two features need: for coefficients."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Patches of one degree: their numbers, features T, and an integration rule for each."""
+
+    degree: int
+    members: Int[Array, " b"]
+    mixing: Float[Array, "b n n"]
+    x: Float[Array, "b q d"]
+    w: Float[Array, "b q"]
+
+
+@dataclass(frozen=True)
+class Faces:
+    """Faces of equally many nodes between patches of two degrees, or of one and the boundary.
+
+    `inner` and `outer` are numbers of patches; a boundary has no `outer`. The normal points out of
+    the inner patch.
+    """
+
+    inner: Int[Array, " f"]
+    outer: Int[Array, " f"] | None
+    x: Float[Array, "f q d"]
+    w: Float[Array, "f q"]
+    normal: Float[Array, "f q d"]
+    segments: tuple[str, ...] = ()
+
+
+class Patches:
+    """Leaves with degrees over a domain, cut, joined where slivers are left, with their features."""
+
+    def __init__(self, cut: CutCells, leaves: Mapping[Cell, int]):
+        self.cut = cut
+        kept = {cell: d for cell, d in sorted(leaves.items()) if cut.kind(cell) != "outside"}
+        self.leaves = tuple(kept)
+        volume = {cell: rules.inside(cut, cell, kept[cell] + 1 + EXTRA) for cell in kept}
+        sides = list(self._sides())
+        owner = _joined(cut, kept, volume, sides)
+        self.home = {cell: k for k, cell in enumerate(dict.fromkeys(owner.values()))}
+        self.patch_of = {cell: self.home[owner[cell]] for cell in kept}
+        self.degrees = np.array([kept[cell] for cell in self.home])
+        x, w = self._rules(kept, volume)
+        self.centre, self.half = self._boxes(kept, x)
+        self.batches = tuple(self._batches(x, w))
+        self.table = self._table()
+        self._where = {int(k): (b, i) for b, batch in enumerate(self.batches)
+                       for i, k in enumerate(batch.members)}
+        self.volumes = np.array([part.sum() for part in w])
+        self._side_list = [s for s in sides if self.patch_of[s[0]] != self.patch_of[s[1]]]
+
+    def __len__(self) -> int:
+        return len(self.degrees)
+
+    # Making them.
+
+    def _sides(self) -> Iterator[tuple[Cell, Cell, Array, Array, Array]]:
+        """(cell, other, start, end, normal) of the sides that leaves share within the domain."""
+        cut = self.cut
+        for cell, other, axis, side in touching(self.leaves):
+            lower, upper = cut.grid.box(cell)
+            plane = float((lower if side < 0 else upper)[axis])
+            normal = np.zeros(len(lower))
+            normal[axis] = side
+            if len(lower) == 1:
+                yield cell, other, np.array([plane]), np.array([plane]), normal
+                continue
+            if cut.kind(cell) == "whole" and cut.kind(other) == "whole":
+                start, end = lower.copy(), upper.copy()
+                start[axis] = end[axis] = plane
+                yield cell, other, start, end, normal
+                continue
+            breaks = [
+                place for c in (cell, other) for place in cut.breaks(c, axis, plane, 1 - axis)
+            ]
+            for start, end in cut.parts(cell, axis, plane, breaks):
+                yield cell, other, start, end, normal
+
+    def _rules(self, kept, volume) -> tuple[list[Array], list[Array]]:
+        """The rule of each patch, those of its cells together."""
+        x, w = ([[] for _ in self.home] for _ in range(2))
+        for cell in kept:
+            x[self.patch_of[cell]].append(volume[cell][0])
+            w[self.patch_of[cell]].append(volume[cell][1])
+        return [np.concatenate(parts) for parts in x], [np.concatenate(parts) for parts in w]
+
+    def _boxes(self, kept, x: Sequence[Array]) -> tuple[Array, Array]:
+        """Centre and half edges of the box that each patch fills."""
+        lower, upper = (np.array([f(part, axis=0) for part in x]) for f in (np.min, np.max))
+        for cell in kept:
+            if self.cut.kind(cell) == "whole":
+                k, (low, high) = self.patch_of[cell], self.cut.grid.box(cell)
+                lower[k], upper[k] = np.minimum(lower[k], low), np.maximum(upper[k], high)
+        return (lower + upper) / 2, (upper - lower) / 2
+
+    def _batches(self, x: Sequence[Array], w: Sequence[Array]) -> Iterator[Batch]:
+        for degree in np.unique(self.degrees):
+            members = np.flatnonzero(self.degrees == degree)
+            most = max(len(w[k]) for k in members)
+            nodes = np.stack([_filled(x[k], most, x[k][:1]) for k in members])
+            weights = np.stack([_filled(w[k], most, 0.0) for k in members])
+            z = (nodes - self.centre[members, None]) / self.half[members, None]
+            values, _ = polynomials.products(z, int(degree), slopes=False)
+            mixing = polynomials.orthonormal(values, weights)
+            yield Batch(int(degree), members, mixing, nodes, weights)
+
+    def _table(self) -> PatchTable:
+        mixing: dict[int, Array] = {}
+        for batch in self.batches:
+            mixing |= dict(zip(batch.members.tolist(), batch.mixing, strict=True))
+        grid = self.cut.grid
+        return PatchTable(
+            np.array(grid.lower),
+            np.array(grid.size),
+            np.array([[c.level, *c.place, k] for c, k in self.patch_of.items()]),
+            self.degrees,
+            self.centre,
+            self.half,
+            [mixing[k] for k in range(len(self))],
+        )
+
+    # Asking them.
+
+    def features(
+        self, which: Int[Array, " b"], x: Float[Array, "b q d"], slopes: bool = True
+    ) -> tuple[Float[Array, "b q n"], Float[Array, "b q n d"]]:
+        """Features, and their gradients, of patches of one degree, each at its own points."""
+        degree = int(self.degrees[which[0]])
+        found = [self._where[int(k)] for k in which]
+        mixing = self.batches[found[0][0]].mixing[[i for _, i in found]]
+        half = self.half[which, None]
+        values, derived = polynomials.products((x - self.centre[which, None]) / half, degree, slopes)
+        if not slopes:
+            return values @ mixing, np.zeros((*values.shape, 0))
+        gradients = [(d / half[..., a : a + 1]) @ mixing for a, d in enumerate(derived)]
+        return values @ mixing, np.stack(gradients, axis=-1)
+
+    @cached_property
+    def inner_faces(self) -> tuple[Faces, ...]:
+        """Where patches meet, in batches."""
+        groups = defaultdict(list)
+        for cell, other, start, end, normal in self._side_list:
+            i, j = self.patch_of[cell], self.patch_of[other]
+            degrees = int(self.degrees[i]), int(self.degrees[j])
+            count = max(degrees) + 1 + EXTRA
+            if len(start) == 1:
+                x, w = start[None], np.ones(1)
+            else:
+                x, w = rules.on_segment(start, end, count)
+            groups[degrees].append((i, j, x, w, np.tile(normal, (len(w), 1))))
+        return tuple(self._stacked(found) for _, found in sorted(groups.items()))
+
+    @cached_property
+    def outer_faces(self) -> tuple[Faces, ...]:
+        """Pieces of the domain's boundary, in batches."""
+        groups = defaultdict(list)
+        for cell in self.leaves:
+            k = self.patch_of[cell]
+            for piece in self.cut.pieces(cell):
+                x, normal, w = rules.on_piece(piece, int(self.degrees[k]) + 1 + EXTRA)
+                groups[int(self.degrees[k]), len(w)].append((k, piece.segment, x, w, normal))
+        return tuple(self._stacked(found, True) for _, found in sorted(groups.items()))
+
+    def _stacked(self, found: list, boundary: bool = False) -> Faces:
+        inner, second, x, w, normal = zip(*found, strict=True)
+        arrays = np.stack(x), np.stack(w), np.stack(normal)
+        if boundary:
+            return Faces(np.array(inner), None, *arrays, segments=tuple(second))
+        return Faces(np.array(inner), np.array(second), *arrays)
+
+
+def _filled(values: Array, length: int, by) -> Array:
+    """An array, lengthened with one value."""
+    missing = length - len(values)
+    if not missing:
+        return values
+    return np.concatenate([values, np.broadcast_to(by, (missing, *values.shape[1:]))])
+
+
+def _joined(cut: CutCells, kept, volume, sides) -> dict[Cell, Cell]:
+    """Of each leaf the leaf whose patch it belongs to: itself, unless only a sliver is left of it."""
+    owner = {cell: cell for cell in kept}
+    lengths: dict[Cell, dict[Cell, float]] = defaultdict(lambda: defaultdict(float))
+    for cell, other, start, end, _ in sides:
+        length = float(np.linalg.norm(end - start))
+        lengths[cell][other] += length
+        lengths[other][cell] += length
+
+    def part(cell: Cell) -> float:
+        return float(volume[cell][1].sum() / np.prod(cut.grid.edges(cell)))
+
+    slivers = [cell for cell in kept if cut.kind(cell) == "cut" and part(cell) < SLIVER]
+    for cell in sorted(slivers, key=part):
+        beside = {c: s for c, s in lengths[cell].items() if owner[c] != cell and owner[c] not in slivers}
+        if beside:
+            owner[cell] = owner[max(sorted(beside), key=lambda c: beside[c])]
+    return owner

@@ -1,0 +1,303 @@
+"""Which leaves, of which degree: what geometry and data ask for at first, what errors ask for later."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from tengbc.networks import polynomials
+from tengbc.patches import rules
+from tengbc.patches.cells import Cell, graded
+from tengbc.patches.cutting import CutCells, Piece
+from tengbc.problem import Problem
+
+Array = np.ndarray
+Leaves = Mapping[Cell, int]
+Field = Callable[[Float[Array, "n d"]], Float[Array, "n k"]]
+"""Values of a few fields at points."""
+LEAST_DEGREE, MOST_DEGREE = 3, 10
+"""Degrees of patches that have neighbours."""
+MOST_ALONE = 26
+"""The highest degree of a patch that is the whole domain."""
+TRIED_ALONE = (8, 14, 22)
+"""Degrees with which a single patch is tried on the data."""
+FIELD_SHARE = 0.1
+"""The part of the tolerance that data may be missed by."""
+DEEPEST = 24
+TURN = 0.6 * np.pi
+"""Boundary that bends into the domain turns by no more than this within a cell."""
+SMOOTH = 0.45
+"""Features whose shares fall by this factor from degree to degree, or faster, are of a smooth field:
+more of them pay more than smaller cells."""
+
+
+def at_first(
+    cut: CutCells, problem: Problem, fields: list[Field], tolerance: float, resolved: float
+) -> dict[Cell, int]:
+    """Leaves for the geometry, graded towards its corners, and for given fields.
+
+    `resolved` is the size below which cells are not split for the fields' sake.
+    """
+    leaves = _for_geometry(cut)
+    leaves = _towards_corners(cut, leaves, singular_points(cut, problem), tolerance)
+    degree = start_degree(tolerance)
+    chosen = dict.fromkeys(leaves, degree)
+    return _for_fields(cut, chosen, fields, tolerance, resolved)
+
+
+def start_degree(tolerance: float) -> int:
+    """The degree to begin with: one more for each digit."""
+    return int(np.clip(round(1.5 - math.log10(tolerance)), LEAST_DEGREE, MOST_DEGREE))
+
+
+def _split_while(cut: CutCells, leaves: list[Cell], wanted: Callable[[Cell], bool]) -> list[Cell]:
+    """Leaves, split as long as it is wanted; what lies outside is dropped."""
+    waiting, kept = list(leaves), []
+    while waiting:
+        cell = waiting.pop()
+        if cut.kind(cell) == "outside":
+            continue
+        if cell.level < DEEPEST and wanted(cell):
+            waiting += cell.children
+        else:
+            kept.append(cell)
+    return kept
+
+
+def _for_geometry(cut: CutCells) -> list[Cell]:
+    """Leaves in which no hole hides and no two pieces of boundary face each other."""
+
+    def wanted(cell: Cell) -> bool:
+        pieces = cut.pieces(cell)
+        inward = sum(_turn(p) for p in pieces if not p.straight and _bends_inwards(p))
+        return inward > TURN or _apart(pieces)
+
+    return _split_while(cut, cut.grid.cells, wanted if len(cut.grid.counts) > 1 else lambda c: False)
+
+
+def _turn(piece: Piece) -> float:
+    """The angle by which a piece turns."""
+    _, normal = piece.place(np.array([0.0, 1.0]))
+    return float(np.arccos(np.clip(normal[0] @ normal[1], -1.0, 1.0)))
+
+
+def _bends_inwards(piece: Piece) -> bool:
+    """Whether the middle of a piece lies on the domain's side of its chord."""
+    (start, middle, end), (_, normal) = piece.ends, piece.place(np.array([0.5]))
+    return bool((middle - (start + end) / 2) @ normal[0] < 0)
+
+
+def _apart(pieces: tuple[Piece, ...]) -> bool:
+    """Whether pieces bend inwards on a hole that does not meet the others: a wall nearby."""
+    if len(pieces) < 2:
+        return False
+    # Chains of pieces that share an end; more than one chain, and one of them a hole's.
+    chain = list(range(len(pieces)))
+    ends = np.array([(p.ends[0], p.ends[2]) for p in pieces])
+    near = 1e-9 * max(p.length for p in pieces)
+    for i in range(len(pieces)):
+        for j in range(i):
+            gap = np.linalg.norm(ends[i][:, None] - ends[j][None], axis=2).min()
+            if gap <= near:
+                chain = [chain[j] if c == chain[i] else c for c in chain]
+    curved = {c for c, p in zip(chain, pieces, strict=True) if not p.straight and _bends_inwards(p)}
+    return len(set(chain)) > 1 and bool(curved)
+
+
+# Corners.
+
+
+@dataclass(frozen=True)
+class Corner:
+    """A point of the boundary where the solution behaves as a power r^α."""
+
+    x: Float[Array, " 2"]
+    exponent: float
+
+
+def singular_points(cut: CutCells, problem: Problem) -> list[Corner]:
+    """Corners of the domain and changes of condition at which u is not smooth."""
+    domain = problem.domain
+    if domain.dim != 2:
+        return []
+    ends = []
+    for segment in domain.segments:
+        value = problem.conditions[segment].prescribes_value
+        for face in domain._faces(segment):
+            x, normal = face.place(np.array([[0.0], [1.0]]))
+            ends += [(x[k], normal[k], value, (segment, id(face))) for k in (0, 1)]
+    found = []
+    for i, (x, normal, value, owner) in enumerate(ends):
+        for other_x, other_normal, other_value, other_owner in ends[:i]:
+            if np.linalg.norm(x - other_x) > 1e-9 * domain.scale or owner == other_owner:
+                continue
+            angle = _inner_angle(domain, x, normal, other_normal)
+            exponent = np.pi / angle if value == other_value else np.pi / (2 * angle)
+            whole = abs(exponent - round(exponent)) < 1e-6
+            if not whole and exponent < 2.0:
+                found.append(Corner(x, float(exponent)))
+    return found
+
+
+def _inner_angle(domain, x: Array, normal: Array, other: Array) -> float:
+    """The angle of the domain between two pieces of boundary that meet at x."""
+    turned = np.linspace(0.0, 2 * np.pi, 720, endpoint=False)
+    around = x + 1e-4 * domain.scale * np.stack([np.cos(turned), np.sin(turned)], axis=1)
+    seen = 2 * np.pi * domain._inside(around, 0.0).mean()
+    # The normals know the angle to the last digit, but not on which side it is.
+    between = float(np.arccos(np.clip(normal @ other, -1.0, 1.0)))
+    return min(np.pi - between, np.pi + between, key=lambda angle: abs(angle - seen))
+
+
+def _towards_corners(
+    cut: CutCells, leaves: list[Cell], corners: list[Corner], tolerance: float
+) -> frozenset[Cell]:
+    """Leaves split at corners until what is left of r^α there is below the tolerance."""
+    for corner in corners:
+        levels = max(2, math.ceil(-math.log2(tolerance) / (1 + corner.exponent)) - 1)
+        first = max((c.level for c in leaves if _touches(cut, c, corner.x)), default=0)
+        leaves = _split_while(
+            cut, leaves, lambda c, f=first, n=levels, x=corner.x: c.level < f + n and _touches(cut, c, x)
+        )
+    return frozenset(c for c in graded(leaves) if cut.kind(c) != "outside")
+
+
+def _touches(cut: CutCells, cell: Cell, x: Array) -> bool:
+    lower, upper = cut.grid.box(cell)
+    near = 1e-9 * (upper - lower)
+    return bool(((x >= lower - near) & (x <= upper + near)).all())
+
+
+# Data.
+
+
+def _for_fields(
+    cut: CutCells, leaves: dict[Cell, int], fields: list[Field], tolerance: float, resolved: float
+) -> dict[Cell, int]:
+    """Leaves and degrees with which all fields are resolved to the tolerance."""
+    if len(leaves) == 1:
+        (cell,) = leaves
+        degree = _sufficient(cut, cell, fields, None, FIELD_SHARE * tolerance, TRIED_ALONE)
+        if degree is not None:
+            return {cell: max(degree, leaves[cell])}
+    known: dict[Cell, Float[Array, "k p"]] = {}
+    for _ in range(DEEPEST):
+        for cell in leaves:
+            if cell not in known:
+                known[cell] = _shares(cut, cell, MOST_DEGREE + 2, fields)
+        sizes = np.sum([known[cell].sum(axis=1) for cell in leaves], axis=0)
+        goal = FIELD_SHARE * tolerance / math.sqrt(len(leaves))
+        finer: dict[Cell, int] = {}
+        for cell, degree in leaves.items():
+            enough = _least(known[cell], sizes, goal, MOST_DEGREE)
+            if enough is not None:
+                finer[cell] = max(degree, enough)
+            elif float(np.max(cut.grid.edges(cell))) > resolved:
+                finer |= dict.fromkeys(cell.children, degree)
+            else:
+                finer[cell] = MOST_DEGREE
+        finer = balanced(cut, finer)
+        if finer.keys() == leaves.keys():
+            return finer
+        leaves = {cell: min(degree, start_degree(tolerance)) for cell, degree in finer.items()}
+    return leaves
+
+
+def _sufficient(
+    cut: CutCells, cell: Cell, fields: list[Field], sizes, goal: float, degrees: tuple[int, ...]
+) -> int | None:
+    """The least degree that resolves the fields on a cell; None if none of those tried does."""
+    for tried in degrees:
+        shares = _shares(cut, cell, tried + 2, fields)
+        found = _least(shares, shares.sum(axis=1), goal, tried)
+        if found is not None:
+            return found
+    return None
+
+
+def _least(
+    shares: Float[Array, "k p"], sizes: Float[Array, " k"], goal: float, most: int
+) -> int | None:
+    """The least degree that leaves less than the goal of every field."""
+    relative = shares / np.where(sizes > 0, sizes, 1.0)[:, None]
+    left = np.sqrt(np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]).max(axis=0)  # from degree k on
+    enough = np.flatnonzero(left[1:] <= goal)
+    return int(enough[0]) if enough.size and enough[0] <= most else None
+
+
+def balanced(cut: CutCells, leaves: Leaves) -> dict[Cell, int]:
+    """Leaves that differ by one level at most from those they touch; parts keep their degree."""
+    result = {}
+    for cell in graded(leaves):
+        if cut.kind(cell) == "outside":
+            continue
+        owner = cell
+        while owner not in leaves:
+            owner = owner.parent
+        result[cell] = leaves[owner]
+    return result
+
+
+def _shares(cut: CutCells, cell: Cell, degree: int, fields: list[Field]) -> Float[Array, "k p"]:
+    """∫f² of each field on a cell, divided among the degrees of the features that make it up."""
+    x, w = rules.inside(cut, cell, degree + 2)
+    if not len(w):
+        return np.zeros((1, degree + 1))
+    lower, upper = x.min(axis=0), x.max(axis=0)
+    if cut.kind(cell) == "whole":
+        lower, upper = cut.grid.box(cell)
+    z = (2 * x - lower - upper) / (upper - lower)
+    values, _ = polynomials.products(z[None], degree, slopes=False)
+    features = values[0] @ polynomials.orthonormal(values, w[None])[0]
+    found = np.concatenate([field(x).reshape(len(x), -1) for field in fields], axis=1)
+    heads = features.T @ (w[:, None] * found)
+    total = polynomials.exponents(x.shape[1], degree).sum(axis=1)
+    shares = np.zeros((found.shape[1], degree + 1))
+    for k in range(degree + 1):
+        shares[:, k] = np.sum(heads[total == k] ** 2, axis=0)
+    # What no feature holds counts with the last.
+    missed = w @ found**2 - shares.sum(axis=1)
+    shares[:, -1] += np.maximum(missed, 0.0) * (missed > 1e-13 * (w @ found**2))
+    return shares
+
+
+def _decay(energies: Float[Array, " p"]) -> float:
+    """The factor by which shares fall from degree to degree, pairs of them taken together."""
+    pairs = np.array([np.hypot(a, b) for a, b in zip(energies[:-1], energies[1:], strict=True)])
+    pairs = np.maximum(pairs[-4:], 1e-16 * max(float(energies.max()), 1e-300))
+    if len(pairs) < 2 or pairs[0] <= 0:
+        return 0.5
+    return float((pairs[-1] / pairs[0]) ** (1 / (len(pairs) - 1)))
+
+
+# Errors.
+
+
+def by_errors(
+    cut: CutCells,
+    leaves: Leaves,
+    errors: Mapping[Cell, float],
+    decays: Mapping[Cell, float],
+    tolerance: float,
+) -> dict[Cell, int]:
+    """Finer leaves where errors are large: split where the field is rough, more features elsewhere."""
+    goal = 0.5 * tolerance / math.sqrt(len(leaves))
+    alone = len(leaves) == 1
+    finer: dict[Cell, int] = {}
+    for cell, degree in leaves.items():
+        error, decay = errors.get(cell, 0.0), decays.get(cell, 0.5)
+        if error <= goal:
+            finer[cell] = degree
+            continue
+        most = MOST_ALONE if alone else MOST_DEGREE
+        more = math.ceil(math.log(error / goal) / -math.log(min(max(decay, 1e-3), 0.99)))
+        if decay < SMOOTH**0.5 and degree < most and more <= 8:
+            finer[cell] = min(degree + max(1, min(more, 4)), most)
+        else:
+            children = dict.fromkeys(cell.children, min(degree, MOST_DEGREE))
+            finer |= children
+    return balanced(cut, finer)

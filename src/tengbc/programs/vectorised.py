@@ -1,0 +1,153 @@
+"""A function at many points at once, traced by JAX and run by NumPy: nothing is compiled.
+
+Tracing takes about a millisecond, once for all numbers of points; compiling takes a hundred. Where
+NumPy has no word for an operation, the whole function goes to XLA: the answer is the same either
+way, only later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import jax
+import numpy as np
+from jax import export
+
+from tengbc.programs.elementwise import Unknown
+from tengbc.programs.memory import Remembering
+from tengbc.programs.walk import Steps
+
+SIZES = 16
+"""Numbers of points for which a program is kept ready."""
+MISSING = (Unknown, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""How the walk of a program ends where NumPy cannot do it, or JAX has changed."""
+
+
+class Vectorised:
+    """function(*arguments) in float64 for n points at once, as NumPy arrays.
+
+    `in_axes` is that of `jax.vmap`, 0 or None for each argument, which may be a tree of arrays;
+    None alone: the function as it is, for no points. As with `jax.jit`, what the function takes
+    from outside is looked at once.
+    """
+
+    def __init__(self, function: Callable, in_axes: int | tuple[int | None, ...] | None = 0):
+        self._in_axes = in_axes
+        self._function = function if in_axes is None else jax.vmap(function, in_axes)
+        self._traced: dict[Any, _Traced] = {}
+        self._compiled: Callable | None = None
+        self.missing = ""
+        """What NumPy could not do, if it ever could not."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        leaves, tree = jax.tree.flatten(arguments)
+        arrays = [np.asarray(leaf) for leaf in leaves]
+        axes = self._axes(arguments)
+        sizes = {a.shape[0] for a, axis in zip(arrays, axes, strict=True) if axis == 0 and a.ndim}
+        if len(sizes) > 1:
+            return self._by_xla(arguments)  # JAX says in its own words what does not fit
+        n = sizes.pop() if sizes else 0
+        key = (
+            tree,
+            *(
+                (a.shape[1:] if axis == 0 else a.shape, a.dtype, _weak(leaf))
+                for a, axis, leaf in zip(arrays, axes, leaves, strict=True)
+            ),
+        )
+        traced = self._traced.get(key if n else None) or self._traced.get((key, n))
+        if traced is None:
+            traced = self._trace(leaves, tree, axes, n)
+            self._traced[key if traced.any_size else (key, n)] = traced
+        found = traced(n, arrays)
+        if found is None:
+            self.missing = traced.missing
+            return self._by_xla(arguments)
+        return jax.tree.unflatten(traced.tree, found)
+
+    def _axes(self, arguments: tuple) -> list[int | None]:
+        """The axis of each array."""
+        axes = self._in_axes
+        each = axes if isinstance(axes, tuple) else (axes,) * len(arguments)
+        return [
+            axis
+            for argument, axis in zip(arguments, each, strict=True)
+            for _ in jax.tree.leaves(argument)
+        ]
+
+    def _trace(self, leaves: list, tree, axes: list[int | None], n: int) -> _Traced:
+        """The program for any number of points if there is one, else for n."""
+        if n:
+            symbol = _any_number()
+            try:
+                return _Traced(self._function, _announced(leaves, axes, symbol), tree, symbol)
+            except Exception:  # the function is wrong, or JAX's rules want to know the number
+                pass
+        return _Traced(self._function, _announced(leaves, axes, n), tree, None)
+
+    def _by_xla(self, arguments: tuple) -> Any:
+        self._compiled = self._compiled or jax.jit(self._function)
+        with jax.enable_x64(True):
+            return jax.tree.map(np.asarray, self._compiled(*arguments))
+
+
+class _Traced:
+    """A traced function, for any number of points (`symbol`) or one."""
+
+    def __init__(self, function: Callable, announced: list, tree, symbol: Any):
+        with jax.enable_x64(True):
+            traced = jax.make_jaxpr(function, return_shape=True)
+            self._program, shape = traced(*jax.tree.unflatten(tree, announced))
+        self.tree = jax.tree.structure(shape)
+        self.any_size = symbol is not None
+        self._symbol = symbol
+        self._ready: dict[int, Remembering] = {}
+        self._unknown, self.missing = False, ""
+
+    def __call__(self, n: int, arrays: list[np.ndarray]) -> list[np.ndarray] | None:
+        """The outputs; None if NumPy cannot compute them."""
+        if self._unknown:
+            return None
+        with np.errstate(all="ignore"):
+            try:
+                if n not in self._ready:
+                    self._unknown = True  # unless what follows succeeds
+                    self._make_ready(n)
+                    self._unknown = False
+                return self._ready[n](arrays)
+            except MISSING as error:
+                self.missing = f"{type(error).__name__}: {error}"
+                return None
+
+    def _make_ready(self, n: int) -> None:
+        kind = type(self._symbol) if self.any_size else ()
+
+        def sized(size: Any) -> Any:
+            return int(size._evaluate({"n": n})) if isinstance(size, kind) else size
+
+        if len(self._ready) >= SIZES:
+            self._ready.pop(next(iter(self._ready)))
+        self._ready[n] = Remembering(Steps(self._program, sized))
+
+
+@lru_cache(maxsize=1)
+def _any_number() -> Any:
+    """n, always the same one, so that JAX remembers what it has traced with it."""
+    (symbol,) = export.symbolic_shape("n")
+    return symbol
+
+
+def _weak(leaf: Any) -> bool:
+    """Whether a number takes the type of what it meets."""
+    return isinstance(leaf, bool | int | float) or bool(getattr(leaf, "weak_type", False))
+
+
+def _announced(leaves: list, axes: list[int | None], n: Any) -> list[jax.ShapeDtypeStruct]:
+    """Shapes and types of arguments for n points."""
+    result = []
+    for leaf, axis in zip(leaves, axes, strict=True):
+        array = np.asarray(leaf)
+        shape = (n, *array.shape[1:]) if axis == 0 and array.ndim else array.shape
+        result.append(jax.ShapeDtypeStruct(shape, array.dtype, weak_type=_weak(leaf)))
+    return result

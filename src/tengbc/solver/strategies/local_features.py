@@ -1,0 +1,263 @@
+"""Local features: patches cut by the domain, coupled in the energy metric, refined where errors are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from jaxtyping import Float
+
+from tengbc.costs import Cost
+from tengbc.equations.local import Derivatives, needed_derivatives
+from tengbc.errors import UsageError
+from tengbc.interpolation import within_step
+from tengbc.networks import Network, Parameters, polynomials
+from tengbc.options import Options
+from tengbc.patches import refinement
+from tengbc.patches.cells import Cell, Grid
+from tengbc.patches.cutting import CutCells
+from tengbc.patches.laws import Laws
+from tengbc.patches.patches import Patches
+from tengbc.problem import Problem
+from tengbc.schemes.radau import RadauIIA
+from tengbc.solver.march import Plan, Trajectory
+from tengbc.solver.steps import AdaptedSteps
+from tengbc.solver.strategies.base import (
+    AbstractStrategy,
+    Applies,
+    Blame,
+    Distance,
+    RefinementPolicy,
+    Solved,
+    Task,
+)
+from tengbc.spaces import State
+from tengbc.spaces.energy import DENSE, EnergySpace
+
+Array = np.ndarray
+STEP_SHARE = 0.1
+"""The part of the tolerance that the error of a step may have."""
+COMPANION_STEPS = 0.1
+"""Step errors of a companion, as part of those of its answer."""
+HIGH_ORDER = 3e-6
+"""For smaller tolerances steps have five stages instead of three."""
+LAYER_STEPS = 16
+"""Steps through an initial layer."""
+FIRST_STEPS = 16
+"""The first step is this part of the time, unless it is refused."""
+SOURCE_TIMES = 5
+"""Times at which sources are looked at before the first march."""
+MOST_UNKNOWNS = 40_000
+
+
+@dataclass(frozen=True)
+class PatchResolution:
+    """How finely: leaves with their degrees, and the error that a step may have."""
+
+    leaves: tuple[tuple[Cell, int], ...]
+    step_tolerance: float
+
+
+@final
+class LocalFeatures(AbstractStrategy):
+    """Polynomials on patches of a tree, in the weak form; steps as long as their errors allow."""
+
+    name = "local-features"
+    what = "features of their own on patches, coupled in the energy metric, implicit in time"
+    honours = frozenset({"rtol"})
+    policy = RefinementPolicy(attempts=12, gain=0.9)
+
+    def applies(self, problem: Problem) -> Applies:
+        if problem.domain.periodic or problem.domain.dim > 2:
+            return Applies(False, "patches cover domains with a boundary in one or two dimensions")
+        try:
+            needed_derivatives(problem.equation, problem.domain.dim, problem.shape)
+        except UsageError:
+            return Applies(False, "the equation has derivatives of third order or more")
+        return _workshop(problem).applies
+
+    def first(self, task: Task) -> PatchResolution:
+        work, tolerance = _workshop(task.problem), task.tolerance
+        leaves = work.first_leaves(task)
+        return PatchResolution(tuple(sorted(leaves.items())), STEP_SHARE * tolerance)
+
+    def companion(self, resolution: PatchResolution) -> PatchResolution:
+        """The same patches with two degrees more, and steps of a tenth of the error.
+
+        One degree more would add nothing to a field that is even, or odd, about a patch's middle.
+        """
+        richer = tuple((cell, degree + 2) for cell, degree in resolution.leaves)
+        return PatchResolution(richer, COMPANION_STEPS * resolution.step_tolerance)
+
+    def layer(self, task: Task) -> float:
+        return max(super().layer(task), _workshop(task.problem).rough_until(task))
+
+    def stages(self, task: Task) -> int:
+        return 5 if task.tolerance < HIGH_ORDER else 3
+
+    def discretise(self, task: Task, resolution: PatchResolution) -> Plan:
+        work = _workshop(task.problem)
+        space = work.space(resolution)
+        start = State(space.fitted(task.problem.initial))
+        layer, end, stages = self.layer(task), task.t_end, self.stages(task)
+        first = layer / LAYER_STEPS if layer else end / FIRST_STEPS
+        ratio = 2 if space.form.size <= DENSE else 4
+        steps = AdaptedSteps(
+            end, first, resolution.step_tolerance, stages + 1, ratio, settled=layer
+        )
+        facts = {"patches": len(space.patches), "features": space.form.size}
+        scheme = RadauIIA(stages, estimates=True)
+        return Plan(space, scheme, steps, start, space.parameters.network, facts)
+
+    def parameters(
+        self, task: Task, resolution: PatchResolution, trajectory: Trajectory
+    ) -> tuple[Parameters[Network], Float[Array, "k p"]]:
+        space = _workshop(task.problem).space(resolution)
+        return space.parameters, np.stack(trajectory.thetas)
+
+    def estimate(self, answer: Solved, companion: Solved, distance: Distance) -> Float[Array, " k"]:
+        """‖u − ũ‖/‖ũ‖, exactly: the features of an answer are among those of its companion."""
+        work = _workshop(answer.solution.problem)
+        return work.compared(answer, companion)
+
+    def refine(
+        self,
+        task: Task,
+        resolution: PatchResolution,
+        trajectory: Trajectory,
+        blame: Blame | None,
+    ) -> PatchResolution | None:
+        work = _workshop(task.problem)
+        leaves = work.refined(task, resolution, self.layer(task))
+        space, dim = dict(leaves), task.problem.domain.dim
+        size = sum(polynomials.count(dim, degree) for degree in space.values())
+        if size * (task.problem.components or 1) > MOST_UNKNOWNS:
+            return None
+        share = 1.0 if leaves != dict(resolution.leaves) else 0.2
+        return PatchResolution(tuple(sorted(leaves.items())), share * resolution.step_tolerance)
+
+    @property
+    def advice(self) -> str:
+        return "accept it with a larger rtol, or give it more time"
+
+    def cost(self, problem: Problem, options: Options, t_end: float, speed: float) -> Cost:
+        """Rough: the seconds of a smooth problem, a few for each digit."""
+        return Cost(0.2e9 / speed * 5, 4e8, "local features")
+
+
+class _Workshop:
+    """What marches of one problem share: laws, cut cells, spaces, and errors patch by patch."""
+
+    def __init__(self, problem: Problem):
+        self.laws = Laws(problem)
+        self.cut = CutCells(problem.domain, Grid.over(*map(np.asarray, problem.domain.bounds)))
+        self._spaces: dict[PatchResolution, EnergySpace] = {}
+        self._errors: dict[PatchResolution, tuple[Array, Array, Array]] = {}
+        self.rough = False
+
+    @property
+    def applies(self) -> Applies:
+        return Applies(True, "an equation of second order in one or two dimensions")
+
+    def space(self, resolution: PatchResolution) -> EnergySpace:
+        """The space of a resolution; the last two are kept."""
+        if resolution not in self._spaces:
+            while len(self._spaces) >= 2:
+                del self._spaces[next(iter(self._spaces))]
+            patches = Patches(self.cut, dict(resolution.leaves))
+            self._spaces[resolution] = EnergySpace(self.laws, patches)
+        return self._spaces[resolution]
+
+    def first_leaves(self, task: Task) -> dict[Cell, int]:
+        problem, laws = task.problem, self.laws
+        fields = [problem.initial]
+        if laws.equation_structure.affine:
+            times = np.linspace(0.0, task.t_end, SOURCE_TIMES)
+            if laws.equation_structure.constant_offset:
+                times = times[:1]
+            fields += [lambda x, t=float(t): laws.density(x, t) for t in times]
+        return refinement.at_first(
+            self.cut, problem, fields, task.tolerance, self.smoothed(task)
+        )
+
+    def smoothed(self, task: Task) -> float:
+        """The length that diffusion smooths by the time an initial layer has settled."""
+        x = task.problem.domain.interior(64).x
+        state = None
+        if not self.laws.equation_structure.affine:
+            values = task.problem.initial(x).reshape(len(x), -1)
+            state = values, np.zeros((*values.shape, x.shape[1]))
+        found = self.laws.coefficients(x, 0.0, state).diffusion
+        kappa = float(np.abs(found).max())
+        return math.sqrt(kappa * LocalFeatures.policy.initial_layer * task.t_end)
+
+    def rough_until(self, task: Task) -> float:
+        return 0.0
+
+    def compared(self, answer: Solved, companion: Solved) -> Float[Array, " k"]:
+        """The error of an answer at its times; remembers errors and decays of all patches."""
+        ours, theirs = answer.solution, companion.solution
+        times = np.union1d(ours.times, theirs.times)
+        a, b = (self._heads(s, times) for s in (answer, companion))
+        mine, other = (self.space(s.resolution) for s in (answer, companion))
+        squares, decays = _differences(mine, other, a, b)
+        size = np.linalg.norm(b, axis=1)
+        relative = np.sqrt(squares) / np.where(size > 0, size, 1.0)[:, None]
+        self._errors[answer.resolution] = times, relative, decays
+        found = np.linalg.norm(relative, axis=1)
+        first = np.searchsorted(times, np.append(0.0, ours.times[:-1]), side="right") - 1
+        after = np.searchsorted(times, np.append(ours.times[1:], ours.times[-1]))
+        return np.array([found[i : j + 1].max() for i, j in zip(first, after, strict=True)])
+
+    def _heads(self, solved: Solved, times: Array) -> Array:
+        """Unknowns of a solution at any times, (k, n)."""
+        solution, space = solved.solution, self.space(solved.resolution)
+        heads = solution.thetas[:, space._order]
+        rows = [within_step(solution.times, float(t), solution.stages) for t in times]
+        return np.stack([weights @ heads[nodes] for nodes, weights in rows])
+
+    def refined(self, task: Task, resolution: PatchResolution, layer: float) -> dict[Cell, int]:
+        leaves = dict(resolution.leaves)
+        if resolution not in self._errors:
+            return refinement.balanced(
+                self.cut, {child: d for cell, d in leaves.items() for child in cell.children}
+            )
+        times, relative, decays = self._errors[resolution]
+        late = times >= layer
+        worst = np.max(np.where(late[:, None], relative, 0.0), axis=0)
+        when = np.argmax(np.where(late[:, None], relative, 0.0), axis=0)
+        patch_of = self.space(resolution).patches.patch_of
+        errors = {cell: float(worst[k]) for cell, k in patch_of.items()}
+        rates = {cell: float(decays[when[k], k]) for cell, k in patch_of.items()}
+        return refinement.by_errors(self.cut, leaves, errors, rates, task.tolerance)
+
+
+_WORKSHOPS: WeakKeyDictionary[Problem, _Workshop] = WeakKeyDictionary()
+
+
+def _workshop(problem: Problem) -> _Workshop:
+    if problem not in _WORKSHOPS:
+        _WORKSHOPS[problem] = _Workshop(problem)
+    return _WORKSHOPS[problem]
+
+
+def _differences(mine: EnergySpace, other: EnergySpace, a: Array, b: Array) -> tuple[Array, Array]:
+    """(times, patches) arrays: squared distances, and how fast shares fall with the degree."""
+    m, dim = mine.components, len(mine.patches.table.lower)
+    squares, decays = (np.zeros((len(a), len(mine.patches))) for _ in range(2))
+    for k, degree in enumerate(mine.patches.degrees):
+        n, wide = mine.patches.table.sizes[k], other.patches.table.sizes[k]
+        first, second = mine.patches.table.starts[k] * m, other.patches.table.starts[k] * m
+        small = a[:, first : first + m * n].reshape(-1, m, n)
+        large = b[:, second : second + m * wide].reshape(-1, m, wide)
+        squares[:, k] = np.sum((large[..., :n] - small) ** 2, axis=(1, 2))
+        squares[:, k] += np.sum(large[..., n:] ** 2, axis=(1, 2))
+        total = polynomials.exponents(dim, int(other.patches.degrees[k])).sum(axis=1)
+        shells = np.stack(
+            [np.sum(large[..., total == j] ** 2, axis=(1, 2)) for j in range(degree + 3)], axis=1
+        )
+        decays[:, k] = [refinement._decay(np.sqrt(row)) for row in shells]
+    return squares, decays
