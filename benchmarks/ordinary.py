@@ -160,8 +160,8 @@ def _child(arguments: list[str], limit: float) -> tuple[list[dict[str, Any]], bo
     timer = threading.Timer(limit + WARMING, process.kill)
     timer.start()
     said = []
+    assert process.stdout is not None
     try:
-        assert process.stdout is not None
         for line in process.stdout:
             if line.startswith('{"ready"'):
                 timer.cancel()
@@ -175,6 +175,7 @@ def _child(arguments: list[str], limit: float) -> tuple[list[dict[str, Any]], bo
         if process.poll() is None:
             process.kill()
         process.wait()
+        process.stdout.close()
     return said, over
 
 

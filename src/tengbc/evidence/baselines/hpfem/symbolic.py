@@ -51,7 +51,7 @@ def coefficient_function(value: Array | Term) -> Any:
     return joined.Compile()
 
 
-def is_number(value: Array) -> bool:
+def is_number(value: Array | Term) -> bool:
     """Whether all entries are plain numbers."""
     return all(isinstance(item, int | float | np.number | np.bool_) for item in np.ravel(value))
 
@@ -205,7 +205,7 @@ def _extreme(name: str) -> Callable[..., Array]:
     def of(value: Array, *, axes: tuple[int, ...], **_: Any) -> Array:
         kept = [axis for axis in range(value.ndim) if axis not in axes]
         rows = value.transpose([*axes, *kept]).reshape(-1, *(value.shape[k] for k in kept))
-        return reduce(np.frompyfunc(_ELEMENTWISE[name], 2, 1), rows)
+        return np.asarray(reduce(np.frompyfunc(_ELEMENTWISE[name], 2, 1), rows), dtype=object)
 
     return of
 
