@@ -103,7 +103,7 @@ def rival(name: str, *numbers: str) -> None:
         except TengbcError:
             continue
         seconds = time.perf_counter() - start
-        # No error is known more exactly than the reference, which is NGSolve's own for the most part.
+        # No error is known more exactly than the reference, often NGSolve's own.
         error = max(float(errors(values, stored.values).max()), stored.worth)
         say(error=error, seconds=seconds, setting=str(chosen), unknowns=solution.unknowns)
         if error <= target:
