@@ -1,6 +1,7 @@
 """Ordinary problems: what a user gets in which time, and NGSolve beside it.
 
     python -m benchmarks.ordinary [--short] [--rtol 1e-2 1e-4] [--only NAME …] [--limit SECONDS]
+                                 [--strategy NAME]
     python -m benchmarks.ordinary --references [--only NAME …]
 
 One line for each problem and tolerance: how tb.solve ended, its true error (worst relative L² error
@@ -21,7 +22,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks.ordinary_problems import PROBLEMS
@@ -76,9 +77,16 @@ def main() -> None:
             _make_reference(name)
         return
     limit = given.limit or (SHORT_LIMIT if given.short else LIMIT)
+    table(names, given.rtol, limit, given.strategy)
+
+
+def table(
+    names: Sequence[str], rtols: Sequence[float], limit: float, strategy: str | None = None
+) -> None:
+    """A line for each problem and tolerance, as they come."""
     print("".join(f"{title:<{width}}" for title, width in zip(COLUMNS, WIDTHS, strict=True)))
     for name in names:
-        for line in _lines(name, given.rtol, limit):
+        for line in _lines(name, rtols, limit, strategy):
             print(line, flush=True)
 
 
@@ -88,6 +96,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rtol", type=float, nargs="+", default=RTOLS)
     parser.add_argument("--only", nargs="+", choices=list(PROBLEMS), metavar="NAME")
     parser.add_argument("--limit", type=float, help="seconds for one solve")
+    parser.add_argument("--strategy", help="how to solve, by default the package's own choice")
     parser.add_argument("--references", action="store_true", help="compute the references anew")
     return parser.parse_args()
 
@@ -100,9 +109,9 @@ def _make_reference(name: str) -> None:
     print(f"{name}: worth {stored.worth:.1e}, {time.perf_counter() - began:.0f} s, {stored.source}")
 
 
-def _lines(name: str, rtols: list[float], limit: float) -> Iterator[str]:
+def _lines(name: str, rtols: Sequence[float], limit: float, strategy: str | None) -> Iterator[str]:
     """The lines of a problem; NGSolve's runs serve all tolerances."""
-    ours = [_ours(name, rtol, limit) for rtol in rtols]
+    ours = [_ours(name, rtol, limit, strategy) for rtol in rtols]
     solved = [run for run in ours if run["error"] is not None]
     target = min((run["error"] for run in solved), default=min(rtols))
     seconds = max((run["seconds"] for run in solved), default=limit)
@@ -129,9 +138,9 @@ def _shown(value: float | None, form: str) -> str:
     return "-" if value is None else f"{value:{form}}"
 
 
-def _ours(name: str, rtol: float, limit: float) -> dict[str, Any]:
+def _ours(name: str, rtol: float, limit: float, strategy: str | None = None) -> dict[str, Any]:
     """tb.solve in a process of its own."""
-    said, over = _child(["ours", name, str(rtol)], limit)
+    said, over = _child(["ours", name, str(rtol), *([strategy] if strategy else [])], limit)
     if said:
         return said[-1]
     outcome = "over the limit" if over else "crashed"
@@ -155,8 +164,8 @@ def _child(arguments: list[str], limit: float) -> tuple[list[dict[str, Any]], bo
     timer = threading.Timer(limit + WARMING, process.kill)
     timer.start()
     said = []
+    assert process.stdout is not None
     try:
-        assert process.stdout is not None
         for line in process.stdout:
             if line.startswith('{"ready"'):
                 timer.cancel()
@@ -170,6 +179,7 @@ def _child(arguments: list[str], limit: float) -> tuple[list[dict[str, Any]], bo
         if process.poll() is None:
             process.kill()
         process.wait()
+        process.stdout.close()
     return said, over
 
 

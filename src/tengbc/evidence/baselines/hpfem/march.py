@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse
 from jaxtyping import Float
+from numpy.typing import NDArray
 from scipy.sparse.linalg import SuperLU, splu
 
 from tengbc.errors import DivergedError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from tengbc.evidence.baselines.hpfem.weak_form import HpSystem
 
 Array = np.ndarray
+Complex128 = NDArray[np.complex128]
 KEPT = 3
 """Step lengths whose factorisations are kept; there are few at a time."""
 NEWTON_TOLERANCE = 1e-11
@@ -62,7 +64,9 @@ class RadauMarch:
         self.system = system
         self.nodes = radau_nodes(stages)
         self.inverse = np.linalg.inv(collocation_matrix(self.nodes))
-        eigenvalues, vectors = np.linalg.eig(self.inverse)
+        found = np.linalg.eig(self.inverse)
+        eigenvalues = np.asarray(found.eigenvalues, dtype=np.complex128)
+        vectors: Complex128 = np.asarray(found.eigenvectors, dtype=np.complex128)
         self._left = np.linalg.inv(vectors)
         self._used = np.flatnonzero(eigenvalues.imag > -1e-12)
         self._eigenvalues, self._vectors = eigenvalues, vectors
@@ -85,7 +89,7 @@ class RadauMarch:
     ) -> Iterator[tuple[float, Float[Array, " n"]]]:
         """The time and u at the end of each step, from (u₀, φ)."""
         momentum = initial[self._free]
-        u = self._settled(momentum)
+        u = self.settled(momentum)
         size = max(float(np.abs(u).max(initial=0.0)), 1.0)
         self._matrix_at = (u, 0.0)
         for start, length, count in legs:
@@ -99,7 +103,7 @@ class RadauMarch:
                     )
                 yield t + length, u
 
-    def _settled(self, momentum: Array) -> Array:
+    def settled(self, momentum: Array) -> Array:
         """The L² projection of the initial values that has the prescribed ones on the boundary."""
         inside, rim = self._mass
         u = self.system.prescribed(0.0)
@@ -187,7 +191,7 @@ class RadauMarch:
                 _factorise(_real(self._eigenvalues[k]) * inside + length * jacobian)
                 for k in self._used
             ]
-        turned = self._left @ right
+        turned = np.asarray(self._left @ right, dtype=np.complex128)
         total = np.zeros(right.shape)
         for k, factor in zip(self._used, self._factors[length], strict=True):
             eigenvalue = _real(self._eigenvalues[k])

@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from tengbc.evidence.baselines.hpfem.march import RadauMarch, time_grid
 from tengbc.evidence.baselines.hpfem.mesh import build_mesh
+from tengbc.evidence.baselines.hpfem.places import places
 from tengbc.evidence.baselines.hpfem.symbolic import ngsolve
 from tengbc.evidence.baselines.hpfem.weak_form import HpSystem
 from tengbc.evidence.baselines.solution import (
@@ -74,9 +75,9 @@ class HpSolution(AbstractBaselineSolution):
 
     def at_times(self, x: Float[Array, "n d"], times: Sequence[float] | Array) -> Array:
         """u at points x (n, d) and several stored times."""
-        places = self.system.places(x)
+        found = places(self.system.mesh, x)
         rows = [self.coefficients[self._index(float(t))] for t in times]
-        return np.stack([self.system.values(row, places) for row in rows])
+        return np.stack([self.system.values(row, found) for row in rows])
 
 
 def solve_hpfem(
@@ -103,7 +104,7 @@ def solve_hpfem(
     preparing, compiling = watch.lap()
     march = RadauMarch(system, settings.stages)
     initial = system.initial()
-    kept: list[Any] = [march._settled(initial[system.free])] if stored[0] == 0.0 else []
+    kept: list[Any] = [march.settled(initial[system.free])] if stored[0] == 0.0 else []
     for t, u in march.states(legs, initial):
         if len(kept) < len(stored) and abs(t - stored[len(kept)]) < 1e-9 * end:
             kept.append(u)

@@ -7,6 +7,7 @@ tabulated, interpolated or called back.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial, reduce
 from typing import Any
 
 import jax
@@ -50,7 +51,7 @@ def coefficient_function(value: Array | Term) -> Any:
     return joined.Compile()
 
 
-def is_number(value: Array) -> bool:
+def is_number(value: Array | Term) -> bool:
     """Whether all entries are plain numbers."""
     return all(isinstance(item, int | float | np.number | np.bool_) for item in np.ravel(value))
 
@@ -91,8 +92,9 @@ def _apply(name: str, params: dict[str, Any], inputs: list[Array]) -> list[Array
             f"write the function with arithmetic, powers, exp, sin and their like, or choose "
             f"another solver."
         )
-    power = {"integer_pow": lambda x: _power(x, params.get("y"))}.get(name, operation)
-    each = np.frompyfunc(power, len(inputs), 1)
+    if name == "integer_pow":
+        operation = partial(_power, exponent=params["y"])
+    each = np.frompyfunc(operation, len(inputs), 1)
     return [np.asarray(each(*inputs), dtype=object)]
 
 
@@ -194,7 +196,18 @@ def _dot(left: Array, right: Array, *, dimension_numbers, **_: Any) -> Array:
         raise UsageError(
             "A product over stacked matrices has no counterpart in NGSolve; write it as sums."
         )
-    return np.tensordot(left, right, axes=[list(axes) for axes in summed])
+    return np.tensordot(left, right, axes=(tuple(summed[0]), tuple(summed[1])))
+
+
+def _extreme(name: str) -> Callable[..., Array]:
+    """The largest or smallest entry along some axes."""
+
+    def of(value: Array, *, axes: tuple[int, ...], **_: Any) -> Array:
+        kept = [axis for axis in range(value.ndim) if axis not in axes]
+        rows = value.transpose([*axes, *kept]).reshape(-1, *(value.shape[k] for k in kept))
+        return np.asarray(reduce(np.frompyfunc(_ELEMENTWISE[name], 2, 1), rows), dtype=object)
+
+    return of
 
 
 _STRUCTURE: dict[str, Callable[..., Array]] = {
@@ -208,6 +221,8 @@ _STRUCTURE: dict[str, Callable[..., Array]] = {
     "concatenate": lambda *values, dimension, **_: np.concatenate(values, axis=dimension),
     "stack": lambda *values, axis, **_: np.stack(values, axis=axis),
     "reduce_sum": lambda value, *, axes, **_: np.sum(value, axis=tuple(axes)),
+    "reduce_max": _extreme("max"),
+    "reduce_min": _extreme("min"),
     "reduce_prod": lambda value, *, axes, **_: np.prod(value, axis=tuple(axes)),
     **{
         name: lambda value, **_: value
@@ -222,7 +237,7 @@ _ELEMENTWISE: dict[str, Callable[..., Term]] = {
     "div": lambda a, b: a / b,
     "neg": lambda a: -a,
     "square": lambda a: a * a,
-    "integer_pow": lambda a: a,  # the exponent is a parameter, not an input
+    "integer_pow": _power,
     "pow": lambda a, b: _function("exp")(b * _function("log")(a)),
     "sqrt": _function("sqrt"),
     "rsqrt": lambda a: 1.0 / _function("sqrt")(a),

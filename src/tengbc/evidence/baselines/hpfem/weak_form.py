@@ -17,7 +17,6 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.sparse
 from jaxtyping import Bool, Float
-from scipy.spatial import KDTree
 
 from tengbc.coefficient import Coefficient
 from tengbc.equations import Heat, Reaction, Source, Transport
@@ -32,13 +31,10 @@ from tengbc.problem import Problem
 
 Array = np.ndarray
 Sparse = scipy.sparse.csr_matrix
+Load = Callable[[float], Float[Array, " n"]]
 ROUGH = 12
 """Degrees by which the initial values are integrated more exactly than the elements ask for: they
 may jump."""
-
-
-SHARES = (1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.2)
-"""How far towards the middle of an element a point is moved that lies outside the mesh."""
 
 
 class HpSystem:
@@ -63,7 +59,7 @@ class HpSystem:
         self.field = ngs.GridFunction(self.space)
         self.free: Bool[Array, " n"] = np.array(list(self.space.FreeDofs()), dtype=bool)
         self._fixed = [self._fixed_part(segment) for segment in valued]
-        self._loads: list[TimedLoad] = []
+        self._loads: list[Load] = []
         self.matrix_changes = False
         self._forms()
         self.mass = self._assembled(sum(u * v for u, v in self._pairs) * ngs.dx)
@@ -123,30 +119,6 @@ class HpSystem:
             return np.asarray(self.field(places)).ravel()
         parts = [self.field] if self.copies == 1 else self.field.components
         return np.stack([np.asarray(part(places)).ravel() for part in parts], axis=1)
-
-    def places(self, x: Float[Array, "p d"]) -> Any:
-        """Points, looked up in the mesh.
-
-        A point between the domain's boundary and the mesh's has no element. It gets the nearest
-        one's polynomials: its reference coordinates follow from two points farther inside.
-        """
-        places = self._looked_up(x)
-        lost = np.flatnonzero(places["nr"] < 0)
-        middles = _middles(self.mesh, self.dim) if len(lost) else np.zeros((0, self.dim))
-        for share in SHARES:
-            if not len(lost):
-                break
-            inwards = middles[KDTree(middles).query(x[lost])[1]] - x[lost]
-            near, far = (self._looked_up(x[lost] + f * share * inwards) for f in (1, 2))
-            found = (near["nr"] >= 0) & (near["nr"] == far["nr"])
-            for axis in ("x", "y", "z"):
-                near[axis] = 2 * near[axis] - far[axis]
-            places[lost[found]] = near[found]
-            lost = lost[~found]
-        return places
-
-    def _looked_up(self, x: Float[Array, "p d"]) -> Any:
-        return self.mesh(*(np.ascontiguousarray(column) for column in x.T))
 
     def _collect(self) -> None:
         """Sort the terms of the equation."""
@@ -256,21 +228,29 @@ class HpSystem:
 
     def _timed(
         self, c: Coefficient, measure: Any, weights: list[Any], changing: bool = False
-    ) -> TimedLoad:
+    ) -> Load:
         """∫ c·weight·φ as a function of time."""
         amplitude = None if changing else self._amplitude(c)
         if amplitude is not None:
             unit = sum(w * v for w, v in zip(weights, self._test, strict=True)) * measure
-            return TimedLoad(self._vector(unit), amplitude=amplitude)
+            vector = self._vector(unit)
+            return lambda t: amplitude(t) * vector
         entries = [self._cf(item) for item in self._each(self._value(c))]
         form = self.ngs.LinearForm(self.space)
         form += (
             sum(e * w * v for e, w, v in zip(entries, weights, self._test, strict=True)) * measure
         )
-        form.Assemble()
         if not (c.time_dependent or changing):
-            return TimedLoad(form.vec.FV().NumPy().copy())
-        return TimedLoad(None, form=form, clock=self.time)
+            form.Assemble()
+            steady = form.vec.FV().NumPy().copy()
+            return lambda t: steady
+
+        def assembled(t: float) -> Array:
+            self.time.Set(t)
+            form.Assemble()
+            return form.vec.FV().NumPy()
+
+        return assembled
 
     def _amplitude(self, c: Coefficient) -> Callable[[float], float] | None:
         """c as a function of time alone, if it is one and has one component."""
@@ -354,33 +334,6 @@ class HpSystem:
         form += integrand
         form.Assemble()
         return form.vec.FV().NumPy().copy()
-
-
-class TimedLoad:
-    """A load that is steady, a fixed vector times a function of time, or assembled when asked."""
-
-    def __init__(
-        self,
-        vector: Array | None,
-        amplitude: Callable[[float], float] | None = None,
-        form: Any = None,
-        clock: Any = None,
-    ):
-        self._vector, self._amplitude, self._form, self._clock = vector, amplitude, form, clock
-
-    def __call__(self, t: float) -> Float[Array, " n"]:
-        if self._form is not None:
-            self._clock.Set(t)
-            self._form.Assemble()
-            return self._form.vec.FV().NumPy().copy()
-        return self._vector if self._amplitude is None else self._amplitude(t) * self._vector
-
-
-def _middles(mesh: Any, dim: int) -> Float[Array, "n d"]:
-    """The middle of each element's corners."""
-    corners = np.array([np.ravel(vertex.point) for vertex in mesh.vertices])
-    elements = [[vertex.nr for vertex in element.vertices] for element in mesh.Elements()]
-    return np.stack([corners[numbers].mean(axis=0) for numbers in elements])[:, :dim]
 
 
 def _csr(matrix: Any) -> Sparse:
