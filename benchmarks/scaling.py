@@ -36,12 +36,11 @@ def _slope(sizes: tuple[int, ...], seconds: list[float]) -> float:
 def _one(points: int, features: int) -> None:
     import resource
 
-    from tengbc.projection.linear import LinearSpace
-
     import tengbc as tb
     from tengbc.networks import random_features
-    from tengbc.schemes import RadauIIA, State
+    from tengbc.schemes import RadauIIA
     from tengbc.solver.sampling import boundary_points
+    from tengbc.spaces import LinearSpace, State
     from tengbc.timing import compile_clock
 
     problem = tb.problems.get("heat-robin")
