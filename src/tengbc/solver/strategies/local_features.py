@@ -59,6 +59,8 @@ SOURCE_TIMES = 5
 INITIAL_SHARE, SOURCE_SHARE = 0.3, 3.0
 """What may be missed of initial values and sources, in units of the tolerance: u is smoother than
 its source."""
+ASSUMED_WORK = 3e10
+"""Floating-point operations of an ordinary problem at engineering accuracy."""
 MOST_UNKNOWNS = 40_000
 
 
@@ -154,8 +156,8 @@ class LocalFeatures(AbstractStrategy):
         return "accept it with a larger rtol, or give it more time"
 
     def cost(self, problem: Problem, options: Options, t_end: float, speed: float) -> Cost:
-        """Rough: the seconds of a smooth problem, a few for each digit."""
-        return Cost(0.2e9 / speed * 5, 4e8, "local features")
+        """Not known beforehand, as patches follow the errors: that of an ordinary problem."""
+        return Cost(ASSUMED_WORK / speed, 4e8, "the number of digits that rtol asks for")
 
 
 class _Workshop:
