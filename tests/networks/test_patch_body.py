@@ -6,10 +6,9 @@ import pytest
 
 import tengbc as tb
 from tengbc.networks.patches import PatchBody, PatchTable
-from tengbc.patches.cells import Cell, graded
+from tengbc.patches.cells import graded
 from tengbc.patches.patches import Patches
 from tests.patches.test_cutting import cut_cells
-from tests.solver.cases import heat
 
 
 def patches(name, splits=((0.3, 0.4), (0.31, 0.41), (0.6, 0.1))) -> Patches:
@@ -127,7 +126,7 @@ def solved():
 
 def test_a_file_keeps_every_bit(solved, tmp_path):
     solved.save(tmp_path / "solution")
-    again = tb.load(tmp_path / "solution", solved.problem)
+    again = tb.load(tmp_path / "solution", problem=solved.problem)
     assert np.array_equal(again.thetas, solved.thetas)
     assert np.array_equal(again.times, solved.times) and again.stages == solved.stages > 0
     x = solved.problem.domain.interior(50).x

