@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tengbc.interpolation import lagrange_weights, neighbours
+from tengbc.interpolation import lagrange_weights, neighbours, within_step
+from tengbc.schemes.radau import radau_nodes
 
 
 def test_lagrange_weights():
@@ -22,3 +23,23 @@ def test_neighbours_surround_the_time_and_stay_within_the_stored_ones():
     assert neighbours(times, 1.99, 6)[0].tolist() == [15, 16, 17, 18, 19, 20]
     chosen, weights = neighbours(times, float(times[7]) + 1e-15, 6)
     assert chosen.tolist() == [7] and weights.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("stages", [3, 5])
+def test_within_a_step_the_polynomial_through_its_stages(stages):
+    """Another polynomial of degree `stages` in each step: each is met, and none across its end."""
+    nodes = np.append(0.0, radau_nodes(stages))
+    ends = np.array([0.0, 0.3, 0.4, 1.1])
+    times = np.concatenate(
+        [[0.0], *(a + (b - a) * nodes[1:] for a, b in zip(ends[:-1], ends[1:], strict=True))]
+    )
+    times[stages::stages] = ends[1:]
+    for k, (a, b) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+        values = lambda t, k=k, a=a: (1 + k) * (t - a) ** stages + t
+        for t in (a + 0.01, (a + b) / 2, b - 1e-4):
+            chosen, weights = within_step(times, float(t), stages)
+            assert chosen.tolist() == list(range(k * stages, (k + 1) * stages + 1))
+            assert weights @ values(times[chosen]) == pytest.approx(values(t), abs=1e-13)
+    for k, t in enumerate(times):
+        chosen, weights = within_step(times, float(t), stages)
+        assert chosen.tolist() == [k] and weights.tolist() == [1.0]

@@ -6,8 +6,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from tengbc.projection import Fit
 from tengbc.schemes import RadauIIA
 from tengbc.schemes.radau import collocation_matrix, radau_nodes
+from tengbc.spaces import State
+from tengbc.spaces.interface import AbstractLinearisedSpace
 from tests.orders.manufactured import CASES, slope
 from tests.schemes.spaces import marched_error, polynomial_space, still
 
@@ -140,3 +143,66 @@ def test_a_coefficient_that_grows_eighty_times_over():
     space = still("neumann", lambda t: 0.05 + t**2)
     assert marched_error(space, RadauIIA(5), 16, 2.0) < 1e-7
     assert space.linearised_at > 0.5
+
+
+# The embedded error.
+
+
+class Scalar(AbstractLinearisedSpace):
+    """ċ = λ(c − cos t) − sin t, whose solution is cos t: one unknown, no boundary."""
+
+    def __init__(self, rate):
+        self.rate, self.linear = rate, True
+
+    head = theta = rows = staticmethod(lambda c: c)
+
+    def remainders(self, heads, times):
+        found = [self.remainder(c, t)[0] for c, t in zip(heads, times, strict=True)]
+        return np.stack(found), np.zeros((len(found), 0))
+
+    def remainder(self, c, t):
+        return np.array([-self.rate * math.cos(t) - math.sin(t)]), np.zeros(0)
+
+    def solve(self, tau, right, data):
+        return right / (1 - tau * self.rate)
+
+    def rates(self, theta, t):
+        return (self.rate * theta + self.remainder(theta, t)[0])[:, None]
+
+    def boundary_fit(self, c, t):
+        return Fit(c, 0.0, 0.0, 1.0, 1)
+
+    linearise = values = project = size = measured = noise = propagator = None
+    memory = remember = None
+
+
+@pytest.mark.parametrize("stages", [1, 3, 5])
+@pytest.mark.parametrize("rate", [-1.0, -1e6], ids=["mild", "stiff"])
+def test_the_embedded_error(stages, rate):
+    """Of order s + 1 in a step, and larger than the step's own error, of order 2s."""
+    scheme, t = RadauIIA(stages, estimates=True), 0.4
+    found, own, lengths = [], [], np.array([0.4, 0.2]) if stages == 5 else np.array([0.1, 0.05])
+    for dt in lengths:
+        state = State(np.array([math.cos(t)]))
+        new, (fit,) = scheme.prepare(Scalar(rate), dt)(state, t)
+        found.append(fit.step_error)
+        own.append(abs(new.theta[0] - math.cos(t + dt)))
+        assert [time for time, _ in new.stages] == (t + scheme.nodes[:-1] * dt).tolist()
+        for time, theta in new.stages:
+            assert theta[0] == pytest.approx(math.cos(time), abs=5 * dt ** (stages + 1))
+    if rate == -1.0:
+        measured = math.log(found[0] / found[1]) / math.log(lengths[0] / lengths[1])
+        assert measured == pytest.approx(stages + 1, abs=0.3)
+        assert all(e > o for e, o in zip(found, own, strict=True))
+    else:  # a stiff component is divided by its stiffness: no order is lost to it
+        assert max(found) <= 10 * max(max(own), 1e-12) + max(lengths) ** (stages + 1)
+
+
+def test_the_embedded_error_is_exact_for_polynomials():
+    """Of ċ = f(t) with f of degree below s nothing is missed; of degree s, something is."""
+    scheme = RadauIIA(3, estimates=True)
+    for degree, exact in ((2, True), (3, False)):
+        space = Scalar(0.0)
+        space.remainder = lambda c, t, d=degree: (np.array([(d + 1) * t**d]), np.zeros(0))
+        _, (fit,) = scheme.prepare(space, 0.5)(State(np.array([0.2 ** (degree + 1)])), 0.2)
+        assert (fit.step_error < 1e-13) == exact

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tengbc.errors import UsageError
-from tengbc.solver.steps import StepGrading, TimeGrid, time_grid
+from tengbc.solver.steps import AdaptedSteps, Pace, StepGrading, TimeGrid, time_grid
 
 
 @pytest.mark.parametrize(
@@ -120,3 +120,85 @@ def test_halving_a_grid_halves_every_step():
         for n in range(whole.steps):
             assert fine.time(2 * n) == whole.time(n)
             assert fine.step(2 * n) == fine.step(2 * n + 1) == whole.step(n) / 2
+
+
+# Steps as long as their errors allow.
+
+
+def walk(steps: AdaptedSteps, error, most=100_000):
+    """(t, Δt) of the steps taken and of those refused, for an error that is a function of both."""
+    t, stored, pace, taken, refused = 0.0, 1, None, [], []
+    for done in range(most):
+        leg = steps.leg(done, stored, t, lambda: math.inf, pace)
+        if leg is None:
+            return taken, refused
+        assert leg.count == 1 and leg.stored
+        pace = Pace(leg.dt, error(t, leg.dt))
+        if steps.refuses(t, pace):
+            refused.append((t, leg.dt))
+            continue
+        taken.append((t, leg.dt))
+        t, stored = leg.end, stored + 1
+    raise AssertionError("the steps do not end")
+
+
+@pytest.mark.parametrize("ratio", [2, 3, 4])
+@pytest.mark.parametrize("end", [1.0, 0.3, 2 * math.pi, 1e-7, 4e5])
+def test_adapted_steps_land_on_the_end(end, ratio):
+    """The error asks for Δt = 0.01 at first and ten times that later on."""
+    steps = AdaptedSteps(end, end / 16, 1e-5, 4, ratio=ratio)
+    allowed = lambda t: end * (0.01 + 0.09 * t / end)
+    taken, _ = walk(steps, lambda t, dt: 1e-5 * (dt / allowed(t)) ** 4)
+    times, lengths = np.array(taken).T
+    assert times[0] == 0 and times[-1] + lengths[-1] == pytest.approx(end, rel=1e-15)
+    np.testing.assert_allclose(np.diff(times), lengths[:-1], rtol=1e-9)
+    assert steps.leg(len(taken), len(taken) + 1, end, lambda: math.inf, Pace(1.0, 0.0)) is None
+    assert (lengths <= allowed(times) * (1 + 1e-9)).all()
+    # No shorter than the ratio makes them, unless they have just begun to grow or are aligned.
+    assert lengths.max() >= 0.05 * end / ratio
+    powers = np.log(end / lengths) / math.log(ratio)
+    np.testing.assert_allclose(powers, np.round(powers), atol=1e-9)
+    places = times / lengths
+    np.testing.assert_allclose(places, np.round(places), atol=1e-6)
+    assert (lengths[1:] / lengths[:-1] <= ratio * (1 + 1e-9)).all()
+
+
+def test_the_last_time_is_the_end_to_the_last_bit():
+    steps = AdaptedSteps(0.7, 0.1, 1.0, 4)
+    t, done, leg = 0.0, 0, None
+    while (following := steps.leg(done, done + 1, t, lambda: 1.0, leg and Pace(leg.dt, 0.1))):
+        leg, t, done = following, following.end, done + 1
+    assert t == 0.7
+
+
+def test_a_refused_step_is_taken_again_shorter():
+    steps = AdaptedSteps(1.0, 0.25, 1e-4, 4)
+    assert steps.refuses(0.0, Pace(0.25, 1.1e-4)) and not steps.refuses(0.0, Pace(0.25, 1e-4))
+    for error in (1.01e-4, 1e-2, 1e8, math.inf, math.nan):
+        leg = steps.leg(0, 1, 0.0, lambda: 1.0, Pace(0.25, error))
+        assert leg.dt <= 0.125
+    # The length by the error's power: 16 times too large is half the step, with some margin.
+    assert steps.leg(0, 1, 0.0, lambda: 1.0, Pace(0.25, 5e-4)).dt == 0.125
+    assert steps.leg(0, 1, 0.0, lambda: 1.0, Pace(0.25, 17e-4)).dt == 0.0625
+
+
+def test_steps_grow_where_they_fit():
+    steps = AdaptedSteps(1.0, 0.125, 1e-4, 4)
+    calm = Pace(0.125, 1e-12)
+    assert steps.leg(2, 3, 0.25, lambda: 1.0, calm).dt == 0.25
+    assert steps.leg(1, 2, 0.125, lambda: 1.0, calm).dt == 0.125  # 0.125 is no multiple of 0.25
+    assert steps.leg(2, 3, 0.25, lambda: 1.0, Pace(0.125, 0.9e-4)).dt == 0.0625  # with a margin
+
+
+def test_until_a_layer_has_settled_errors_are_not_looked_at():
+    steps = AdaptedSteps(1.0, 1 / 64, 1e-6, 4, settled=1 / 16)
+    taken, refused = walk(steps, lambda t, dt: 1.0 if t < 1 / 16 else 1e-6 * (dt / 0.2) ** 4)
+    early = [dt for t, dt in taken if t < 1 / 16]
+    assert early == [1 / 64] * 4 and not [t for t, _ in refused if t < 1 / 16]
+    assert max(dt for _, dt in taken) >= 1 / 8
+
+
+def test_the_shortest_step_is_never_refused():
+    steps = AdaptedSteps(1.0, 0.5, 1e-6, 4)
+    assert not steps.refuses(0.0, Pace(2.0**-40, math.inf))
+    assert steps.refuses(0.0, Pace(2.0**-39, math.inf))

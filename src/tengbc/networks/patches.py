@@ -53,7 +53,7 @@ class PatchTable:
         """Features of all patches together."""
         return int(self.starts[-1])
 
-    def _sorted(self, level: int) -> tuple[int, Array, Array, Array]:
+    def _sorted(self, level: np.integer) -> tuple[int, Array, Array, Array]:
         """The cells of a level in an order in which they are found quickly."""
         rows = self.cells[self.cells[:, 0] == level]
         most = np.asarray(rows[:, 1:-1].max(axis=0) + 2)

@@ -32,9 +32,9 @@ SAFE = 2.0
 class Coefficients:
     """A, β and c of an equation at points: (n, m, d, d), (n, m, m, d) and (n, m, m)."""
 
-    diffusion: Float[Array, "n m d d"]
-    drift: Float[Array, "n m m d"]
-    reaction: Float[Array, "n m m"]
+    diffusion: Float[Array, "*n m d d"]
+    drift: Float[Array, "*n m m d"]
+    reaction: Float[Array, "*n m m"]
 
 
 class Blocks:
@@ -115,7 +115,7 @@ class EnergyForm:
                     column = self.places(batch.members, m)
                     blocks.add(row, column, -_product(w * values, change))
 
-    def _by_degree(self) -> dict[int, Float[Array, "b n n"]]:
+    def _by_degree(self) -> dict[int, Float[Array, "_b _n _n"]]:
         """Room for a matrix per patch, by degree."""
         degrees, sizes = self.patches.degrees, self.patches.table.sizes
         return {
@@ -221,7 +221,7 @@ class EnergyForm:
 
     # Vectors.
 
-    def load(self, density: list[Float[Array, "b q m"]]) -> Float[Array, " n"]:
+    def load(self, density: list[Float[Array, "_b _q m"]]) -> Float[Array, " n"]:
         """∫ density·w for all features w, from values at the nodes inside."""
         found = np.zeros(self.size)
         for (batch, values, _), part in zip(self.inside, density, strict=True):
@@ -230,7 +230,7 @@ class EnergyForm:
                 found[row] = _against(values, batch.w * part[..., k])
         return found
 
-    def boundary_load(self, loads: Loads, data: list[Float[Array, "f q m"]]) -> Float[Array, " n"]:
+    def boundary_load(self, loads: Loads, data: list[Float[Array, "_f _q m"]]) -> Float[Array, " n"]:
         """What boundary data v load the equations with, from values at the nodes."""
         found = np.zeros(self.size)
         for (_, rows), v in zip(loads, data, strict=True):
@@ -240,7 +240,7 @@ class EnergyForm:
 
     def at_nodes(
         self, c: Float[Array, " n"], slopes: bool = False
-    ) -> list[Float[Array, "b q m ..."]]:
+    ) -> list[Float[Array, "_b _q m ..."]]:
         """u, or ∇u, at the nodes inside, batch by batch."""
         found = []
         for batch, values, gradients in self.inside:

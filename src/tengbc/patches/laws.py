@@ -26,6 +26,8 @@ from tengbc.structure import Structure, structure
 Array = np.ndarray
 State = tuple[Float[Array, "n m"], Float[Array, "n m d"]]
 """Values and slopes of a field at points."""
+Trace = tuple[Float[Array, "n m"], Float[Array, "n m"]]
+"""Values and normal derivatives of a field on the boundary."""
 
 
 class Laws:
@@ -132,11 +134,11 @@ class Laws:
 
     # The conditions.
 
-    def condition(self, segment: str, x, normal, t: float, state: State | None = None):
+    def condition(self, segment: str, x, normal, t: float, state: Trace | None = None):
         """a and b of a condition at points, (n, m) each; `state` is (value, normal derivative)."""
         return self._conditions[segment].coefficients(x, normal, t, state)
 
-    def residual(self, segment: str, x, normal, t: float, state: State | None = None):
+    def residual(self, segment: str, x, normal, t: float, state: Trace | None = None):
         """g on a boundary segment, (n, m); at u = 0 it is −v."""
         return self._conditions[segment].residual(x, normal, t, state)
 
@@ -177,16 +179,16 @@ class _TracedLaw:
         u = field if self.laws.problem.components else lambda z: field(z)[0]
         return jnp.reshape(self.condition.residual(u, x, normal, t), (-1,))
 
-    def coefficients(self, x, normal, t: float, state: State | None):
+    def coefficients(self, x, normal, t: float, state: Trace | None):
         value, along = self._state(x, state)
         own = np.arange(self.laws.components)
         found = self._derivatives(x, normal, t, value, along)
         return tuple(part[:, own, own] for part in found)
 
-    def residual(self, x, normal, t: float, state: State | None) -> Float[Array, "n m"]:
+    def residual(self, x, normal, t: float, state: Trace | None) -> Float[Array, "n m"]:
         return self._residual(x, normal, t, *self._state(x, state))
 
-    def _state(self, x, state: State | None) -> State:
+    def _state(self, x, state: Trace | None) -> Trace:
         none = np.zeros((len(x), self.laws.components))
         return (none, none) if state is None else state
 
@@ -206,12 +208,12 @@ class _PlainLaw(_TracedLaw):
         super().__init__(condition, laws)
         self.a, self.b, self.v = law
 
-    def coefficients(self, x, normal, t: float, state: State | None):
+    def coefficients(self, x, normal, t: float, state: Trace | None):
         shape = (len(x), self.laws.components)
         parts = (_diagonal(part.value, shape[1]) for part in (self.a, self.b))
         return tuple(np.broadcast_to(part, shape) for part in parts)
 
-    def residual(self, x, normal, t: float, state: State | None) -> Float[Array, "n m"]:
+    def residual(self, x, normal, t: float, state: Trace | None) -> Float[Array, "n m"]:
         v = self.v
         if state is None and v.constant:
             return np.broadcast_to(

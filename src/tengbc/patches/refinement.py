@@ -217,7 +217,7 @@ def _for_fields(
         degree = _sufficient(cut, cell, fields, None, tolerance, TRIED_ALONE)
         if degree is not None:
             return {cell: max(degree, leaves[cell])}
-    known: dict[Cell, Float[Array, "k p"]] = {}
+    known: dict[Cell, Float[Array, "k _p"]] = {}
     for _ in range(DEEPEST):
         for cell in leaves:
             if cell not in known:

@@ -243,7 +243,7 @@ class EnergySpace(AbstractLinearisedSpace):
             return self._source + self._boundary(t)
         return self._source + self.form.boundary_load(loads, self._data(t, None))
 
-    def _data(self, t: float, states) -> list[Float[Array, "f q m"]]:
+    def _data(self, t: float, states) -> list[Float[Array, "_f _q m"]]:
         """v of the conditions at their nodes; of laws that are not linear, around a state."""
         found = []
         for k, (faces, *_) in enumerate(self.form.around):

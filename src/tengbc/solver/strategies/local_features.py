@@ -280,7 +280,7 @@ def _squares(mine: EnergySpace, other: EnergySpace, a: Array, b: Array) -> Float
     return squares
 
 
-def _parts(space: EnergySpace, heads: Float[Array, "k n"]) -> list[Float[Array, "k m w"]]:
+def _parts(space: EnergySpace, heads: Float[Array, "k n"]) -> list[Float[Array, "k m _w"]]:
     """The unknowns of each patch."""
     m, ends = space.components, space.patches.table.starts * space.components
     return [
