@@ -34,10 +34,14 @@ def squares(first):
 
 def robin_numbers():
     """k tan(k/2) = 1 and −k cot(k/2) = 1: u + ∂ₙu = 0 at the ends of an interval of length 1."""
-    even_ = [brentq(lambda k: k * np.sin(k / 2) - np.cos(k / 2), a, a + np.pi) for a in
-             (0.0, 2 * np.pi, 4 * np.pi)]
-    odd = [brentq(lambda k: k * np.cos(k / 2) + np.sin(k / 2), a, a + np.pi) for a in
-           (np.pi, 3 * np.pi, 5 * np.pi)]
+    even_ = [
+        brentq(lambda k: k * np.sin(k / 2) - np.cos(k / 2), a, a + np.pi)
+        for a in (0.0, 2 * np.pi, 4 * np.pi)
+    ]
+    odd = [
+        brentq(lambda k: k * np.cos(k / 2) + np.sin(k / 2), a, a + np.pi)
+        for a in (np.pi, 3 * np.pi, 5 * np.pi)
+    ]
     return np.sort(np.square(even_ + odd))
 
 
@@ -51,7 +55,8 @@ EXACT = {
     "square, Neumann": (SQUARE, tb.Neumann(0.0), squares(0)),
     "disk, Dirichlet": (tb.Disk(), tb.Dirichlet(0.0), disk_numbers(jn_zeros)),
     "disk, Neumann": (
-        tb.Disk(), tb.Neumann(0.0),
+        tb.Disk(),
+        tb.Neumann(0.0),
         np.sort(np.append(0.0, disk_numbers(jnp_zeros)))[:8],
     ),
     "interval, Robin": (tb.Interval(0.2, 1.2), tb.Robin(1.0, 1.0, 0.0), robin_numbers()),
@@ -162,7 +167,11 @@ def residual(equation, laws, domain, patches):
 def test_polynomial_solutions_leave_nothing(equation, laws, name):
     domain = DOMAINS[name]
     dim = domain.dim
-    chosen = tb.Heat(0.1) + tb.Transport([0.8]) if dim == 1 and equation == "flow" else EQUATIONS[equation]
+    chosen = (
+        tb.Heat(0.1) + tb.Transport([0.8])
+        if dim == 1 and equation == "flow"
+        else EQUATIONS[equation]
+    )
     degrees = (4, 5, 6) if name in ("disk", "disk-moved", "holes", "sector-reflex") else (3, 4, 5)
     assert residual(chosen, LAWS[laws], domain, uneven(domain, degrees)) <= 3e-12
 
@@ -198,8 +207,10 @@ def test_transport_carries_what_enters():
     domain = DOMAINS["holes-turned"]
     degree = lambda x, t: (x[0] - 10.0) ** 3 + (x[1] - 4.0) ** 2 * (x[0] - 10.0)
     given = manufactured(
-        domain, tb.Transport([1.0, -0.6]),
-        {segment: (2.0, 0.0) for segment in domain.segments}, degree,
+        domain,
+        tb.Transport([1.0, -0.6]),
+        {segment: (2.0, 0.0) for segment in domain.segments},
+        degree,
     )
     found = space(given, uneven(domain))
     theta = found.fitted(given.initial)

@@ -1,6 +1,6 @@
 """A domain some of whose segments are divided into named parts."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -30,7 +30,7 @@ class Parted(Domain):
     """
 
     domain: Domain
-    parts: tuple[Part, ...]
+    parts: Sequence[Sequence[Any]]
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):

@@ -208,8 +208,7 @@ def _for_fields(
     cut: CutCells, leaves: dict[Cell, int], fields: list[Field], tolerance: float, resolved: float
 ) -> dict[Cell, int]:
     """Leaves and degrees with which all fields are resolved to the tolerance."""
-    sample = cut.domain.interior(SAMPLE).x
-    fields = [f for f in fields if np.ptp(f[0](sample).reshape(SAMPLE, -1), axis=0).any()]
+    fields = [field for field in fields if not _constant(cut, field[0])]
     if not fields:
         return leaves
     if len(leaves) == 1:
@@ -252,6 +251,12 @@ def _sufficient(
     return None
 
 
+def _constant(cut: CutCells, field: Callable[[Array], Array]) -> bool:
+    """Whether a field looks the same everywhere, so that it asks for nothing."""
+    values = field(cut.domain.interior(SAMPLE).x).reshape(SAMPLE, -1)
+    return not np.ptp(values, axis=0).any()
+
+
 def _allowed(fields: list[Field], shares: Float[Array, "k p"]) -> Float[Array, " k"]:
     """The part that may be missed of each component of each field."""
     each = len(shares) // len(fields)
@@ -270,6 +275,8 @@ def _least(
 
 def missed(cut: CutCells, leaves: Leaves, field: Callable[[Array], Array]) -> float:
     """The part of a field that the features of the leaves leave out, by finer rules."""
+    if _constant(cut, field):
+        return 0.0
     shares = [(_shares(cut, cell, d + 2, [(field, 1.0)]), d) for cell, d in leaves.items()]
     whole = sum(float(part.sum()) for part, _ in shares)
     left = sum(float(part[:, d + 1 :].sum()) for part, d in shares)
