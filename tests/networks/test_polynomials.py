@@ -89,9 +89,6 @@ def test_features_do_not_know_the_box():
     np.testing.assert_allclose(features[0], features[1], atol=1e-11)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="QR gives dependent columns a direction that later ones miss"
-)
 def test_dependent_features_become_zero():
     """On a line y = x of the plane only the powers of one variable are left."""
     s = RNG.uniform(-1, 1, (1, 40, 1))

@@ -7,7 +7,7 @@ import math
 from functools import cache
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 Array = np.ndarray
 INDEPENDENT = 1e-10
@@ -61,16 +61,42 @@ def orthonormal(
     values: Float[Array, "b q n"], weights: Float[Array, "b q"]
 ) -> Float[Array, "b n n"]:
     """Triangles T so that the columns of values·T are orthonormal; dependent ones become zero."""
-    n = values.shape[-1]
-    # R of QR, twice: once more for what round-off leaves of the first.
-    mixing = np.broadcast_to(np.eye(n), (len(values), n, n))
-    for _ in range(2):
-        rows = np.sqrt(np.abs(weights))[..., None] * (values @ mixing)
-        triangle = np.linalg.qr(rows, mode="r")
-        diagonal = np.diagonal(triangle, axis1=1, axis2=2)
-        kept = np.abs(diagonal) > INDEPENDENT * np.abs(diagonal).max(axis=1, keepdims=True)
-        safe = triangle + np.where(kept, 0.0, 1.0 - diagonal)[:, None, :] * np.eye(n)
-        inverse = np.linalg.inv(safe) * kept[:, None, :]
-        # With a positive diagonal the triangle is the only one, whatever the nodes.
-        mixing = mixing @ (inverse * np.where(diagonal < 0, -1.0, 1.0)[:, None, :])
+    rows = np.sqrt(np.abs(weights))[..., None] * values
+    mixing, independent = _inverse_triangles(rows)
+    # Once more, for what round-off leaves of the first.
+    mixing = mixing @ _inverse_triangles(rows @ mixing)[0]
+    for k in np.flatnonzero(~independent.all(axis=1)):
+        mixing[k] = _of_independent(rows[k])
+    return mixing
+
+
+def _inverse_triangles(
+    rows: Float[Array, "b q n"],
+) -> tuple[Float[Array, "b n n"], Bool[Array, "b n"]]:
+    """R⁻¹ of rows = QR with a positive diagonal, and which columns are independent."""
+    triangle = np.linalg.qr(rows, mode="r")
+    diagonal = np.diagonal(triangle, axis1=1, axis2=2)
+    least = INDEPENDENT * np.maximum(np.linalg.norm(rows, axis=1), np.finfo(float).tiny)
+    independent = np.abs(diagonal) > least
+    safe = triangle + np.where(independent, 0.0, 1.0 - diagonal)[:, None, :] * np.eye(rows.shape[2])
+    # With a positive diagonal the triangle is the only one, whatever the nodes.
+    sign = np.where(np.diagonal(safe, axis1=1, axis2=2) < 0, -1.0, 1.0)
+    return np.linalg.inv(safe) * sign[:, None, :], independent
+
+
+def _of_independent(rows: Float[Array, "q n"]) -> Float[Array, "n n"]:
+    """The triangle where columns are dependent: each is freed twice of those kept before it.
+
+    QR would give a dependent column some direction of its own, which later ones then lack.
+    """
+    n = rows.shape[1]
+    found, mixing = np.zeros_like(rows), np.zeros((n, n))
+    for k in range(n):
+        column, combination = rows[:, k].copy(), np.eye(n)[k]
+        for _ in range(2):
+            shares = found.T @ column
+            column, combination = column - found @ shares, combination - mixing @ shares
+        size = np.linalg.norm(column)
+        if size > INDEPENDENT * np.linalg.norm(rows[:, k]):
+            found[:, k], mixing[:, k] = column / size, combination / size
     return mixing
