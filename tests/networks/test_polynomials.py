@@ -19,7 +19,9 @@ def test_legendre_against_numpy(degree):
     for k in range(degree + 1):
         series = math.sqrt(2 * k + 1) * np.eye(degree + 1)[k]
         expected, slope = reference.legval(z, series), reference.legval(z, reference.legder(series))
-        np.testing.assert_allclose(values[:, k], expected, rtol=0, atol=1e-12 * (1 + abs(expected).max()))
+        np.testing.assert_allclose(
+            values[:, k], expected, rtol=0, atol=1e-12 * (1 + abs(expected).max())
+        )
         np.testing.assert_allclose(slopes[:, k], slope, rtol=0, atol=1e-12 * (1 + abs(slope).max()))
 
 
@@ -87,7 +89,9 @@ def test_features_do_not_know_the_box():
     np.testing.assert_allclose(features[0], features[1], atol=1e-11)
 
 
-@pytest.mark.xfail(strict=True, reason="QR gives dependent columns a direction that later ones miss")
+@pytest.mark.xfail(
+    strict=True, reason="QR gives dependent columns a direction that later ones miss"
+)
 def test_dependent_features_become_zero():
     """On a line y = x of the plane only the powers of one variable are left."""
     s = RNG.uniform(-1, 1, (1, 40, 1))

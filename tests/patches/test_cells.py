@@ -115,7 +115,9 @@ def test_graded_leaves_differ_by_one_level_at_most(name, seed):
 
     # They are parts of the leaves given, and fill the same area.
     assert all(any(owner in given for owner in ancestors(cell)) for cell in leaves)
-    area = lambda cells: sum(4 ** (12 - c.level) if len(c.place) == 2 else 2 ** (12 - c.level) for c in cells)
+    area = lambda cells: sum(
+        4 ** (12 - c.level) if len(c.place) == 2 else 2 ** (12 - c.level) for c in cells
+    )
     assert area(leaves) == area(given)
     assert graded(leaves) == leaves
 

@@ -89,11 +89,7 @@ def test_cells_agree_on_the_sides_between_them(name):
             if other not in cells:
                 continue
             here, there = (
-                sum(
-                    np.linalg.norm(s.end - s.start)
-                    for s in cut.sides(c)
-                    if s.normal[axis] == sign
-                )
+                sum(np.linalg.norm(s.end - s.start) for s in cut.sides(c) if s.normal[axis] == sign)
                 for c, sign in ((cell, 1.0), (other, -1.0))
             )
             edge = float(np.max(cut.grid.edges(cell)))

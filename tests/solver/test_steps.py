@@ -166,7 +166,7 @@ def test_adapted_steps_land_on_the_end(end, ratio):
 def test_the_last_time_is_the_end_to_the_last_bit():
     steps = AdaptedSteps(0.7, 0.1, 1.0, 4)
     t, done, leg = 0.0, 0, None
-    while (following := steps.leg(done, done + 1, t, lambda: 1.0, leg and Pace(leg.dt, 0.1))):
+    while following := steps.leg(done, done + 1, t, lambda: 1.0, leg and Pace(leg.dt, 0.1)):
         leg, t, done = following, following.end, done + 1
     assert t == 0.7
 
