@@ -1,4 +1,4 @@
-"""The space of patches with Radau's scheme: orders in time, nonlinear laws, systems, projections."""
+"""The space of patches with Radau's scheme: orders in time, nonlinear laws, projections."""
 
 from functools import cache
 
@@ -151,7 +151,7 @@ def test_what_is_remembered_gives_the_same_bits():
 
 def test_the_projection_of_a_jump():
     """∫ field·φ for a field that jumps within a patch, against integrals by parts."""
-    problem, found = case("linear")
+    _, found = case("linear")
     where, tolerance = 0.123456, 1e-6
     field = lambda x: np.where(x[:, 0] < where, 1.0 + x[:, 0], -2.0)
     theta = found.fitted(field, tolerance)

@@ -230,7 +230,9 @@ class EnergyForm:
                 found[row] = _against(values, batch.w * part[..., k])
         return found
 
-    def boundary_load(self, loads: Loads, data: list[Float[Array, "_f _q m"]]) -> Float[Array, " n"]:
+    def boundary_load(
+        self, loads: Loads, data: list[Float[Array, "_f _q m"]]
+    ) -> Float[Array, " n"]:
         """What boundary data v load the equations with, from values at the nodes."""
         found = np.zeros(self.size)
         for (_, rows), v in zip(loads, data, strict=True):
