@@ -40,6 +40,15 @@ def test_a_coefficient_of_heat_that_varies():
     same(found, value[:, None, None] * np.eye(2), -slope, 0.0)
 
 
+@pytest.mark.xfail(strict=True, reason="whether A varies is judged by the points of one call")
+def test_the_drift_at_a_single_point():
+    """As in a batch of one boundary point: β = −∇κ there too."""
+    found = laws(tb.Heat(lambda x: 1.0 + x[0] ** 2))
+    np.testing.assert_allclose(
+        found.coefficients(X[:1], T).drift, found.coefficients(X, T).drift[:1], atol=1e-13
+    )
+
+
 def general(u, x, t):
     h, g = jax.hessian(u)(x), jax.grad(u)(x)
     second = (1 + x[0] ** 2) * h[0, 0] + 2 * x[0] * x[1] * h[0, 1] + (2 + t) * h[1, 1]
