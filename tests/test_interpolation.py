@@ -1,5 +1,7 @@
 """Interpolation in time: exact for polynomials, and a stored time is taken as it is."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -30,11 +32,9 @@ def test_within_a_step_the_polynomial_through_its_stages(stages):
     """Another polynomial of degree `stages` in each step: each is met, and none across its end."""
     nodes = np.append(0.0, radau_nodes(stages))
     ends = np.array([0.0, 0.3, 0.4, 1.1])
-    times = np.concatenate(
-        [[0.0], *(a + (b - a) * nodes[1:] for a, b in zip(ends[:-1], ends[1:], strict=True))]
-    )
+    times = np.concatenate([[0.0], *(a + (b - a) * nodes[1:] for a, b in pairwise(ends))])
     times[stages::stages] = ends[1:]
-    for k, (a, b) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+    for k, (a, b) in enumerate(pairwise(ends)):
         values = lambda t, k=k, a=a: (1 + k) * (t - a) ** stages + t
         for t in (a + 0.01, (a + b) / 2, b - 1e-4):
             chosen, weights = within_step(times, float(t), stages)

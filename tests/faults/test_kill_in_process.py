@@ -20,6 +20,11 @@ RUNS = {
     "narrow": ({"preset": "fast", "t_end": 0.1, "rtol": 1e-2}, "narrow"),
     # Two levels, and half the step in between, which tells what to refine.
     "levels": ({"preset": "fast", "t_end": 30.0, "rtol": 1e-5}, "calm"),
+    # Steps of adapted length, an answer and its companion.
+    "local": (
+        {"preset": "fast", "strategy": "local-features", "t_end": 0.4, "rtol": 1e-4},
+        "logistic",
+    ),
     # Its matrices are taken anew half-way, and what follows depends on where that was.
     "nonlinear": (FROZEN | {"scheme": "bdf2", "t_end": 0.2, "dt": 0.02}, "logistic"),
 }
@@ -32,7 +37,7 @@ POINTS = {
     "line of history": (os, "write"),
 }
 # Their sessions are long to begin: one kind of end is enough for them.
-COSTLY = ("following", "narrow", "levels")
+COSTLY = ("following", "narrow", "levels", "local")
 COUNTS = {"levels": (90, 60)}
 """The calls at which two sessions end: here with half the step, and in the second level."""
 KILLED_AT_EVERY_STEP = [name for name in RUNS if name not in (*COSTLY, "many steps")]

@@ -152,7 +152,9 @@ class Scalar(AbstractLinearisedSpace):
     """ċ = λ(c − cos t) − sin t, whose solution is cos t: one unknown, no boundary."""
 
     def __init__(self, rate):
-        self.rate, self.linear = rate, True
+        self.rate = rate
+
+    linear = True
 
     head = theta = rows = staticmethod(lambda c: c)
 

@@ -169,7 +169,7 @@ class Patches:
 
     def features(
         self, which: Int[Array, " b"], x: Float[Array, "b q d"], slopes: bool = True
-    ) -> tuple[Float[Array, "b q n"], Float[Array, "b q n d"]]:
+    ) -> tuple[Float[Array, "b q n"], Float[Array, "b q n _d"]]:
         """Features, and their gradients, of patches of one degree, each at its own points."""
         degree = int(self.degrees[which[0]])
         mixing = self._mixing[degree][self.rank[which]]
