@@ -60,9 +60,6 @@ def test_points_on_edges_and_rims_lie_in_a_patch_they_touch(name):
             )
 
 
-@pytest.mark.xfail(
-    strict=True, reason="on an upper rim the box of a cut patch ends at its last node"
-)
 def test_points_on_an_upper_rim_near_another_patch():
     found = patches("round-hole")
     s = np.linspace(-0.999, 0.999, 400)
@@ -140,7 +137,6 @@ def solved():
     return tb.solve(problem, 0.3, rtol=1e-3, strategy="local-features")
 
 
-@pytest.mark.xfail(strict=True, reason="PatchBody is not registered with the storage")
 def test_a_file_keeps_every_bit(solved, tmp_path):
     solved.save(tmp_path / "solution")
     again = tb.load(tmp_path / "solution", problem=solved.problem)

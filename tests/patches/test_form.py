@@ -95,7 +95,6 @@ def test_a_law_that_heats_where_it_is_hot():
     assert found[0] == pytest.approx(-(k**2), rel=1e-9)
 
 
-@pytest.mark.xfail(strict=True, reason="one patch without diffusion takes the penalty of all")
 def test_a_diffusion_that_vanishes_on_a_patch():
     domain = tb.Interval(0.0, 1.0)
     heat = tb.Heat(lambda x: jnp.maximum(x[0] - 0.5, 0.0) ** 2)

@@ -40,7 +40,6 @@ def test_a_coefficient_of_heat_that_varies():
     same(found, value[:, None, None] * np.eye(2), -slope, 0.0)
 
 
-@pytest.mark.xfail(strict=True, reason="whether A varies is judged by the points of one call")
 def test_the_drift_at_a_single_point():
     """As in a batch of one boundary point: β = −∇κ there too."""
     found = laws(tb.Heat(lambda x: 1.0 + x[0] ** 2))

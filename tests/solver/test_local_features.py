@@ -158,7 +158,6 @@ REFUSED = [quasilinear, cross_diffusion, oblique, coupled_condition]
 
 
 @pytest.mark.parametrize("make", REFUSED, ids=lambda make: make.__name__)
-@pytest.mark.xfail(strict=True, reason="these are solved as another problem, without a word")
 def test_solved_or_refused(make):
     try:
         problem = make()
@@ -188,7 +187,6 @@ def test_a_killed_run_resumes_to_the_same_bits_in_a_new_process(count, tmp_path,
     assert fingerprint(session(tmp_path / "again", run).solution) == fingerprint(undisturbed)
 
 
-@pytest.mark.xfail(strict=True, reason="a space kept from the first time is still linearised there")
 def test_the_same_problem_twice_gives_the_same_bits():
     problem = logistic()
     local_features._WORKSHOPS.clear()

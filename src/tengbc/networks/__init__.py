@@ -10,6 +10,7 @@ from tengbc.networks.maps import PeriodicEmbedding as PeriodicEmbedding
 from tengbc.networks.network import Network as Network
 from tengbc.networks.network import Parameters as Parameters
 from tengbc.networks.network import mlp as mlp
+from tengbc.networks.patches import PatchBody as PatchBody
 from tengbc.networks.potential import DeformedWaves as DeformedWaves
 from tengbc.networks.potential import PotentialMap as PotentialMap
 from tengbc.networks.waves import random_features as random_features

@@ -72,9 +72,13 @@ class PatchTable:
             at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
             hit = inside & (keys[at] == key)
             found[hit] = patches[at[hit]]
-        for row in np.flatnonzero(found < 0):  # on an upper rim, or outside by round-off
-            apart = np.maximum(np.abs(x[row] - self.centre) - self.half, 0.0)
-            found[row] = int(np.argmin(apart.sum(axis=1)))
+        missing = np.flatnonzero(found < 0)  # on an upper rim, or outside by round-off
+        if missing.size:
+            part = self.size * 0.5 ** self.cells[:, :1]
+            lower = self.lower + part * self.cells[:, 1:-1]
+            for row in missing:
+                apart = np.maximum(lower - x[row], x[row] - lower - part)
+                found[row] = self.cells[np.argmin(np.maximum(apart, 0.0).sum(axis=1)), -1]
         return found
 
     def combine(

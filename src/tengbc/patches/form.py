@@ -195,7 +195,9 @@ class EnergyForm:
             kappa = np.sum(conormal * faces.normal, axis=-1)
             load = np.zeros_like(values)
             if kappa.any():
-                gamma = np.broadcast_to(1 / (SAFE * constants[k][faces.inner])[:, None], a.shape)
+                largest = constants[k][faces.inner]
+                gamma = 1 / (SAFE * np.where(largest > 0, largest, 1.0))
+                gamma = np.broadcast_to(gamma[:, None], a.shape)
                 against = a * b < 0  # a law that heats where it is hot: a and b differ in sign
                 limit = np.abs(b) / np.where(against, 2 * np.abs(a), 1.0)
                 gamma = np.where(against, np.minimum(gamma, limit), gamma)
@@ -309,9 +311,8 @@ def _largest(squares: Float[Array, "b n n"], energy: Float[Array, "b n n"]) -> F
     squares, energy = squares[:, 1:, 1:], energy[:, 1:, 1:]
     unit = np.eye(energy.shape[-1])
     trace = np.trace(energy, axis1=1, axis2=2)[:, None, None]
-    if not trace.all():
-        return np.zeros(len(squares))
-    lower = np.linalg.cholesky(energy + 1e-12 * trace * unit)
+    # Where nothing diffuses there is nothing to penalise, and any energy will do.
+    lower = np.linalg.cholesky(energy + np.where(trace > 0, 1e-12 * trace, 1.0) * unit)
     half = np.linalg.solve(lower, squares)
     whole = np.linalg.solve(lower, np.swapaxes(half, 1, 2))
     return np.linalg.eigvalsh((whole + np.swapaxes(whole, 1, 2)) / 2)[:, -1]

@@ -18,12 +18,16 @@ from jaxtyping import Float
 from tengbc.coefficient import Coefficient
 from tengbc.conditions import AbstractCondition
 from tengbc.equations.local import local_rate
+from tengbc.geometry.points import BoundaryPoints
 from tengbc.patches.form import Coefficients
 from tengbc.problem import Problem
 from tengbc.programs import Vectorised
 from tengbc.structure import Structure, structure
 
 Array = np.ndarray
+TRIALS = 8
+"""Points at which laws are tried."""
+COUPLED = "couples components, or says less or more than one thing of each"
 State = tuple[Float[Array, "n m"], Float[Array, "n m d"]]
 """Values and slopes of a field at points."""
 Trace = tuple[Float[Array, "n m"], Float[Array, "n m"]]
@@ -72,7 +76,7 @@ class Laws:
             return Coefficients(*(np.broadcast_to(v, (len(x), *v.shape[1:])) for v in arrays))
         c, b, a = self._by_probes(x, t) if state is None else self._by_derivatives(x, t, state)
         a = (a + np.swapaxes(a, -1, -2)) / 2
-        if a.any() and (a != a[:1]).any():
+        if not self.problem.equation.uniform and a.any():
             value, slope = self._nothing(len(x)) if state is None else state
             b = b - self._divergence(value, slope, x, t)
         own = np.arange(self.components)
@@ -145,6 +149,30 @@ class Laws:
     # What kind of laws they are.
 
     @cached_property
+    def refusal(self) -> str:
+        """Why the weak form does not hold these laws; empty if it does. Found by trying states."""
+        m, d, rng = self.components, self.dim, np.random.default_rng(20)
+        x = self.problem.domain.interior(TRIALS).x
+        draw = lambda *shape: rng.uniform(0.1, 1.0, (TRIALS, *shape))
+        states = [(draw(m), draw(m, d)) for _ in range(2)]
+        found = [self._by_derivatives(x, 0.3, state)[2] for state in states]
+        if not np.allclose(*found, rtol=1e-10, atol=1e-12):
+            return "its diffusion depends on u"
+        hessian = draw(m, d, d)
+        hessian = hessian + np.swapaxes(hessian, -1, -2)
+        rates = [self._rates(*states[0], h, x, 0.3) for h in (hessian, 0.0 * hessian)]
+        linear = np.einsum("nkmde,nmde->nk", found[0], hessian)
+        if not np.allclose(rates[0] - rates[1], linear, rtol=1e-9, atol=1e-12):
+            return "it is not linear in the second derivatives of u"
+        if m > 1 and found[0][:, ~np.eye(m, dtype=bool)].any():
+            return "one component's second derivatives move another"
+        for segment, law in self._conditions.items():
+            reason = law.refusal(self.problem.domain.boundary(segment, TRIALS), states[0])
+            if reason:
+                return f"the condition on {segment} {reason}"
+        return ""
+
+    @cached_property
     def equation_structure(self) -> Structure:
         """Whether the equation is linear, and what of it changes with time."""
         point = np.mean(self.problem.domain.bounds, axis=0)
@@ -192,6 +220,27 @@ class _TracedLaw:
         none = np.zeros((len(x), self.laws.components))
         return (none, none) if state is None else state
 
+    def refusal(self, points: BoundaryPoints, state: State) -> str:
+        """Why the weak form does not hold the condition; empty if it does."""
+        x, normal, count = points.x, points.normal, len(points)
+        value, slope = (part[:count] for part in state)
+        along = np.sum(slope * normal[:, None], axis=-1)
+        fields = (slope, along[..., None] * normal[:, None])
+        whole, straight = (self._with_slope(x, normal, 0.3, value, s) for s in fields)
+        if not np.allclose(whole, straight, rtol=1e-10, atol=1e-12):
+            return "speaks of slopes along the boundary"
+        found = self._derivatives(x, normal, 0.3, value, along)
+        return "" if all(_is_diagonal(part) for part in found) else COUPLED
+
+    @cached_property
+    def _with_slope(self) -> Vectorised:
+        def residual(x, normal, t, value, slope):
+            field = lambda z: value + slope @ (z - x)
+            u = field if self.laws.problem.components else lambda z: field(z)[0]
+            return jnp.reshape(self.condition.residual(u, x, normal, t), (-1,))
+
+        return Vectorised(residual, (0, 0, None, 0, 0))
+
     @cached_property
     def structure(self) -> Structure:
         domain, shape = self.laws.problem.domain, self.laws.problem.shape
@@ -207,6 +256,10 @@ class _PlainLaw(_TracedLaw):
     def __init__(self, condition: AbstractCondition, laws: Laws, law: tuple[Coefficient, ...]):
         super().__init__(condition, laws)
         self.a, self.b, self.v = law
+
+    def refusal(self, points: BoundaryPoints, state: State) -> str:
+        matrices = (np.asarray(part.value, dtype=float) for part in (self.a, self.b))
+        return "" if all(m.ndim < 2 or _is_diagonal(m[None]) for m in matrices) else COUPLED
 
     def coefficients(self, x, normal, t: float, state: Trace | None):
         shape = (len(x), self.laws.components)
@@ -224,6 +277,12 @@ class _PlainLaw(_TracedLaw):
     @cached_property
     def structure(self) -> Structure:
         return Structure(True, True, not self.v.time_dependent)
+
+
+def _is_diagonal(matrices: Float[Array, "n k m"]) -> bool:
+    """Whether each component has one condition, of its own."""
+    rows, columns = matrices.shape[1:]
+    return rows == columns and not matrices[:, ~np.eye(rows, dtype=bool)].any()
 
 
 def _diagonal(value, components: int) -> Array:

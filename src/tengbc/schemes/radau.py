@@ -116,6 +116,7 @@ class RadauIIA(AbstractScheme):
         γΔt·f(t, u) + Σ dᵢ(Uᵢ − u), passes through a factor that the stages have already.
         """
         matrix, powers = collocation_matrix(self.nodes), np.arange(self.stages)
+        assert self.stages % 2, "with an even number of stages A has no real eigenvalue"
         gamma = float(self._diagonal[0].real[np.abs(self._diagonal[0].imag) < 1e-12][0])
         moments = 1 / (powers + 1) - gamma * (powers == 0)
         weights = np.linalg.solve(np.vander(self.nodes, increasing=True).T, moments)

@@ -115,6 +115,8 @@ class LocalFeatures(AbstractStrategy):
     def discretise(self, task: Task, resolution: PatchResolution) -> Plan:
         work = _workshop(task.problem)
         space = work.space(resolution)
+        if not space.linear:  # it may have been used before
+            space.linearise(0.0, np.zeros(space.form.size))
         start = State(space.fitted(task.problem.initial, task.tolerance))
         layer, end, stages = self.layer(task), task.t_end, self.stages(task)
         first = layer / LAYER_STEPS if layer else end / FIRST_STEPS
@@ -172,6 +174,8 @@ class _Workshop:
 
     @property
     def applies(self) -> Applies:
+        if self.laws.refusal:
+            return Applies(False, self.laws.refusal)
         return Applies(True, "an equation of second order in one or two dimensions")
 
     def space(self, resolution: PatchResolution) -> EnergySpace:
