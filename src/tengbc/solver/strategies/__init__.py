@@ -30,7 +30,7 @@ STRATEGIES: list[AbstractStrategy] = [
     FrozenFeatures(),
 ]
 """In the order in which they are asked."""
-ON_REQUEST: list[AbstractStrategy] = [Paper(), LocalFeatures()]
+ON_REQUEST: list[AbstractStrategy] = [LocalFeatures(), Paper()]
 """Taken only by name."""
 
 
