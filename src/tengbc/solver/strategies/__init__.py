@@ -5,7 +5,7 @@
 | deformed-waves | waves that follow fronts on a periodic box, explicit in time | nonlinear equations of at most second order on periodic boxes of up to three dimensions |
 | moving-features | waves and points that follow a front along an interval | nonlinear equations on an interval |
 | frozen-features | one basis of waves chosen by the initial values, implicit in time | everything else |
-| local-features | polynomials on patches that the domain cuts, coupled in the energy metric, implicit in time, refined where the error is | never: `strategy="local-features"`, for equations of second order in one and two dimensions |
+| local-features | polynomials on patches that the domain cuts, coupled in the energy metric | never: `strategy="local-features"`, for equations of second order in one and two dimensions |
 | paper | the published method: a deep network, all of whose parameters march | never: `strategy="paper"`, or `preset="paper"` |
 
 The first that applies is taken: the order of the table is that of `STRATEGIES`. An option that the

@@ -77,7 +77,7 @@ class LocalFeatures(AbstractStrategy):
     """Polynomials on patches of a tree, in the weak form; steps as long as their errors allow."""
 
     name = "local-features"
-    what = "features of their own on patches, coupled in the energy metric, implicit in time"
+    what = "polynomials on patches that the domain cuts, coupled in the energy metric"
     honours = frozenset({"rtol"})
     policy = RefinementPolicy(attempts=12, gain=0.9)
 
