@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Hashable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
@@ -99,10 +99,14 @@ class Problem:
         self, name: Hashable, function: Callable, in_axes: int | tuple[int | None, ...] = 0
     ) -> Vectorised:
         """A function made of this problem's parts, for n points; traced once under its name."""
-        programs = vars(self).setdefault("_programs", {})
-        if name not in programs:
-            programs[name] = Vectorised(function, in_axes)
-        return programs[name]
+        return self.kept(("program", name), lambda: Vectorised(function, in_axes))
+
+    def kept(self, name: Hashable, make: Callable[[], Any]) -> Any:
+        """What is made of this problem once, under its name, and lives as long as the problem."""
+        found = vars(self).setdefault("_kept", {})
+        if name not in found:
+            found[name] = make()
+        return found[name]
 
     @property
     def kind(self) -> str:

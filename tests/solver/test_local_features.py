@@ -1,5 +1,7 @@
 """Local features on problems that nothing was tuned for: true errors and their estimates."""
 
+import gc
+import weakref
 from functools import cache
 
 import jax
@@ -8,7 +10,7 @@ import numpy as np
 import pytest
 
 import tengbc as tb
-from tengbc.solver.strategies import local_features
+from tengbc.spaces.energy import EnergySpace
 from tests.faults.cases import chosen, fingerprint, logistic, session
 from tests.faults.test_kill_in_process import Killed, killer
 from tests.solver.manufactured_problems import errors_at_stored_times, manufactured, worst_error
@@ -173,15 +175,11 @@ def test_a_killed_run_resumes_to_the_same_bits_in_a_new_process(count, tmp_path,
     run = chosen(
         {"preset": "fast", "strategy": "local-features", "t_end": 0.4, "rtol": 1e-4}, "front"
     )
-    forget = local_features._WORKSHOPS.clear
-    forget()
     undisturbed = session(tmp_path / "undisturbed", run).solution
     assert undisturbed.facts["march"] != "answer 1"  # patches were refined on the way
-    forget()
     with monkeypatch.context() as patch, pytest.raises(Killed):
         killer(patch, "step", count)
         session(tmp_path / "run", run)
-    forget()
     resumed = session(tmp_path / "run", run).solution
     assert fingerprint(resumed) == fingerprint(undisturbed)
     assert fingerprint(session(tmp_path / "again", run).solution) == fingerprint(undisturbed)
@@ -189,8 +187,19 @@ def test_a_killed_run_resumes_to_the_same_bits_in_a_new_process(count, tmp_path,
 
 def test_the_same_problem_twice_gives_the_same_bits():
     problem = logistic()
-    local_features._WORKSHOPS.clear()
     first, second = (
         fingerprint(tb.solve(problem, 0.4, rtol=1e-2, strategy="local-features")) for _ in range(2)
     )
     assert first == second
+
+
+def test_nothing_of_a_solve_outlives_its_solution():
+    """Matrices and factorisations go with the task, the rest with the problem."""
+    problem = logistic()
+    solution = tb.solve(problem, 0.4, rtol=1e-2, strategy="local-features")
+    gc.collect()
+    assert not [thing for thing in gc.get_objects() if isinstance(thing, EnergySpace)]
+    known = weakref.ref(problem)
+    del problem, solution
+    gc.collect()
+    assert known() is None

@@ -72,7 +72,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Side:
-    """A straight part of a cell's side, or a piece of boundary, with how to place a rule on it."""
+    """A straight part of a cell's side within the domain, with the normal out of the cell."""
 
     start: Float[Array, " d"]
     end: Float[Array, " d"]
@@ -93,7 +93,7 @@ class CutCells:
                     plane = grid.lower[axis] + grid.size[axis] * k
                     parts = [q for p in parts for q in _split(p, axis, plane)]
             for part in parts:
-                found[self._home(part, grid.cells[0].level)].append(part)
+                found[self._home(part, 0)].append(part)
         self._pieces: dict[Cell, tuple[Piece, ...]] = {c: tuple(p) for c, p in found.items()}
 
     def _home(self, piece: Piece, level: int) -> Cell:

@@ -163,7 +163,7 @@ def _refined(strategy: AbstractStrategy, run: Runner) -> Solution:
         before = answer
         if companion is not None:
             layer = max(layer, _faint_until(answer.solution))
-            errors = strategy.estimate(answer, companion, distance, layer)
+            errors = strategy.estimate(task, answer, companion, distance, layer)
             solution = replace(answer.solution, error_estimate=errors)
             worst = _worst(errors, solution, layer)
             # An answer without one right digit does not predict the next, unless u has faded.

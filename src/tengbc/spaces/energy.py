@@ -42,7 +42,7 @@ class EnergySpace(AbstractLinearisedSpace):
         self.form = EnergyForm(patches, self.components)
         self.network = with_head(PatchBody.of(patches.table), self.problem.components)
         self.parameters: Parameters[Network] = Parameters(self.network)
-        self._order = self._head_order()
+        self.order = self._head_order()
         equation, conditions = laws.equation_structure, laws.condition_structures.values()
         self._affine_conditions = all(law.affine for law in conditions)
         self.affine = equation.affine and self._affine_conditions
@@ -71,11 +71,11 @@ class EnergySpace(AbstractLinearisedSpace):
         return np.concatenate(rows)
 
     def head(self, theta: Float[Array, " p"]) -> Float[Array, " n"]:
-        return theta[self._order]
+        return theta[self.order]
 
     def theta(self, c: Float[Array, " n"]) -> Float[Array, " p"]:
         found = np.zeros(len(self.parameters))
-        found[self._order] = c
+        found[self.order] = c
         return found
 
     def rows(self, c: Float[Array, "... n"]) -> Float[Array, "... i"]:
@@ -336,7 +336,7 @@ class EnergySpace(AbstractLinearisedSpace):
     def measured(
         self, theta: Float[Array, " p"], t: float, fits: Sequence[Fit]
     ) -> dict[str, float]:
-        return {"rank": float(len(self._order))}
+        return {"rank": float(len(self.order))}
 
     def noise(self, c: Float[Array, "..."]) -> float:
         return 1e3 * float(np.finfo(float).eps) * float(np.linalg.norm(c))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -71,6 +71,7 @@ class Task:
     """What is to be solved: the problem, its options and its final time, and who is told.
 
     `mismatch` and `drift` say how far initial and boundary data disagree and move apart at t = 0.
+    `kept` is room for what a strategy keeps from march to march; it goes with the task.
     """
 
     problem: Problem
@@ -80,6 +81,7 @@ class Task:
     drift: dict[str, float]
     progress: Progress
     journal: Journal
+    kept: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def tolerance(self) -> float:
@@ -186,7 +188,7 @@ class AbstractStrategy(abc.ABC):
         return problem.domain.interior(self.policy.unseen_points, seed=987_654_321)
 
     def estimate(
-        self, answer: Solved, companion: Solved, distance: Distance, layer: float
+        self, task: Task, answer: Solved, companion: Solved, distance: Distance, layer: float
     ) -> Float[Array, " k"]:
         """The answer's error at its times, from its distance to the companion.
 

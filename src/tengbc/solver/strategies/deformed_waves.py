@@ -141,7 +141,7 @@ class DeformedWavesStrategy(AbstractStrategy):
         return parameters, np.stack(padded)
 
     def estimate(
-        self, answer: Solved, companion: Solved, distance: Distance, layer: float
+        self, task: Task, answer: Solved, companion: Solved, distance: Distance, layer: float
     ) -> Float[Array, " k"]:
         """The distance, times the ratio of the largest tails so far, answer to companion."""
         found = distance(answer.solution, companion.solution)

@@ -7,7 +7,6 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from jaxtyping import Float
@@ -62,6 +61,7 @@ its source."""
 ASSUMED_WORK = 3e10
 """Floating-point operations of an ordinary problem at engineering accuracy."""
 MOST_UNKNOWNS = 40_000
+"""With more unknowns than this a resolution is not tried."""
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,11 @@ class LocalFeatures(AbstractStrategy):
             needed_derivatives(problem.equation, problem.domain.dim, problem.shape)
         except UsageError:
             return Applies(False, "the equation has derivatives of third order or more")
-        return _workshop(problem).applies
+        refusal = _laws(problem).refusal
+        return Applies(not refusal, refusal or "a second-order equation in one or two dimensions")
 
     def first(self, task: Task) -> PatchResolution:
-        work, tolerance = _workshop(task.problem), task.tolerance
+        work, tolerance = _workshop(task), task.tolerance
         leaves = work.first_leaves(task)
         return PatchResolution(tuple(sorted(leaves.items())), STEP_SHARE * tolerance)
 
@@ -105,17 +106,17 @@ class LocalFeatures(AbstractStrategy):
 
     def layer(self, task: Task) -> float:
         """Also where initial values are not smooth, or zero: no error is relative to them."""
-        rough = _workshop(task.problem).rough
+        rough = _workshop(task).rough
         return self.policy.initial_layer * task.t_end if rough else super().layer(task)
 
     def stages(self, task: Task) -> int:
-        carried = _workshop(task.problem).carried(task)
+        carried = _workshop(task).carried(task)
         return 5 if task.tolerance < (HIGH_ORDER_CARRIED if carried else HIGH_ORDER) else 3
 
     def discretise(self, task: Task, resolution: PatchResolution) -> Plan:
-        work = _workshop(task.problem)
+        work = _workshop(task)
         space = work.space(resolution)
-        if not space.linear:  # it may have been used before
+        if not space.linear:  # an earlier march may have used it: a resumed one has not
             space.linearise(0.0, np.zeros(space.form.size))
         start = State(space.fitted(task.problem.initial, task.tolerance))
         layer, end, stages = self.layer(task), task.t_end, self.stages(task)
@@ -128,14 +129,14 @@ class LocalFeatures(AbstractStrategy):
     def parameters(
         self, task: Task, resolution: PatchResolution, trajectory: Trajectory
     ) -> tuple[Parameters[Network], Float[Array, "k p"]]:
-        space = _workshop(task.problem).space(resolution)
+        space = _workshop(task).space(resolution)
         return space.parameters, np.stack(trajectory.thetas)
 
     def estimate(
-        self, answer: Solved, companion: Solved, distance: Distance, layer: float
+        self, task: Task, answer: Solved, companion: Solved, distance: Distance, layer: float
     ) -> Float[Array, " k"]:
         """‖u − ũ‖/‖ũ‖, exactly: the features of an answer are among those of its companion."""
-        return _workshop(answer.solution.problem).compared(answer, companion, layer)
+        return _workshop(task).compared(answer, companion, layer)
 
     def refine(
         self,
@@ -144,10 +145,10 @@ class LocalFeatures(AbstractStrategy):
         trajectory: Trajectory,
         blame: Blame | None,
     ) -> PatchResolution | None:
-        work = _workshop(task.problem)
+        work = _workshop(task)
         leaves = work.refined(task, resolution)
-        space, dim = dict(leaves), task.problem.domain.dim
-        size = sum(polynomials.count(dim, degree) for degree in space.values())
+        dim = task.problem.domain.dim
+        size = sum(polynomials.count(dim, degree) for degree in leaves.values())
         if size * (task.problem.components or 1) > MOST_UNKNOWNS:
             return None
         share = 1.0 if leaves != dict(resolution.leaves) else 0.2
@@ -155,7 +156,7 @@ class LocalFeatures(AbstractStrategy):
 
     @property
     def advice(self) -> str:
-        return "accept it with a larger rtol, or give it more time"
+        return "accept it with a larger rtol, or give smoother data"
 
     def cost(self, problem: Problem, options: Options, t_end: float, speed: float) -> Cost:
         """Not known beforehand, as patches follow the errors: that of an ordinary problem."""
@@ -163,20 +164,14 @@ class LocalFeatures(AbstractStrategy):
 
 
 class _Workshop:
-    """What marches of one problem share: laws, cut cells, spaces, and errors patch by patch."""
+    """What the marches of one task share: laws, cut cells, spaces, and errors patch by patch."""
 
     def __init__(self, problem: Problem):
-        self.laws = Laws(problem)
+        self.laws = _laws(problem)
         self.cut = CutCells(problem.domain, Grid.over(*map(np.asarray, problem.domain.bounds)))
         self._spaces: dict[PatchResolution, EnergySpace] = {}
         self._errors: dict[PatchResolution, tuple[Array, Array]] = {}
         self.rough = False
-
-    @property
-    def applies(self) -> Applies:
-        if self.laws.refusal:
-            return Applies(False, self.laws.refusal)
-        return Applies(True, "an equation of second order in one or two dimensions")
 
     def space(self, resolution: PatchResolution) -> EnergySpace:
         """The space of a resolution; the last two are kept."""
@@ -248,11 +243,12 @@ class _Workshop:
     def _heads(self, solved: Solved, times: Array) -> Array:
         """Unknowns of a solution at any times, (k, n)."""
         solution, space = solved.solution, self.space(solved.resolution)
-        heads = solution.thetas[:, space._order]
+        heads = solution.thetas[:, space.order]
         rows = [within_step(solution.times, float(t), solution.stages) for t in times]
         return np.stack([weights @ heads[nodes] for nodes, weights in rows])
 
     def refined(self, task: Task, resolution: PatchResolution) -> dict[Cell, int]:
+        """Finer leaves where errors are; after a march that was lost, all of them."""
         leaves = dict(resolution.leaves)
         if resolution not in self._errors:
             return refinement.balanced(
@@ -265,13 +261,14 @@ class _Workshop:
         return refinement.by_errors(self.cut, leaves, errors, rates, task.tolerance)
 
 
-_WORKSHOPS: WeakKeyDictionary[Problem, _Workshop] = WeakKeyDictionary()
+def _laws(problem: Problem) -> Laws:
+    return problem.kept("laws of the weak form", lambda: Laws(problem))
 
 
-def _workshop(problem: Problem) -> _Workshop:
-    if problem not in _WORKSHOPS:
-        _WORKSHOPS[problem] = _Workshop(problem)
-    return _WORKSHOPS[problem]
+def _workshop(task: Task) -> _Workshop:
+    if "workshop" not in task.kept:
+        task.kept["workshop"] = _Workshop(task.problem)
+    return task.kept["workshop"]
 
 
 def _squares(mine: EnergySpace, other: EnergySpace, a: Array, b: Array) -> Float[Array, "k p"]:
