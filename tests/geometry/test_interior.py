@@ -120,10 +120,12 @@ def test_many_points_are_quick(domain, rule):
     lower, upper = domain.bounds
     if rule == "uniform" and domain.measure < 0.05 * np.prod(upper - lower):
         pytest.skip("the grid over the bounding box of a thin domain has millions of cells")
-    domain.interior(16, rule=rule)  # imports what it needs
-    start = time.process_time()
-    domain.interior(65_536, rule=rule)
-    assert time.process_time() - start < 1.0
+    seconds = []
+    for _ in range(3):  # imports and a sweep of the garbage collector fall into one of them at most
+        start = time.process_time()
+        domain.interior(65_536, rule=rule)
+        seconds.append(time.process_time() - start)
+    assert min(seconds) < 1.0
 
 
 def test_a_thin_frame_is_covered_in_proportion():
