@@ -142,11 +142,11 @@ def walk(steps: AdaptedSteps, error, most=100_000):
     raise AssertionError("the steps do not end")
 
 
-@pytest.mark.parametrize("ratio", [2, 3, 4])
+@pytest.mark.parametrize("growth", [2, 4, 8])
 @pytest.mark.parametrize("end", [1.0, 0.3, 2 * math.pi, 1e-7, 4e5])
-def test_adapted_steps_land_on_the_end(end, ratio):
+def test_adapted_steps_land_on_the_end(end, growth):
     """The error asks for Δt = 0.01 at first and ten times that later on."""
-    steps = AdaptedSteps(end, end / 16, 1e-5, 4, ratio=ratio)
+    steps = AdaptedSteps(end, end / 16, 1e-5, 4, growth)
     allowed = lambda t: end * (0.01 + 0.09 * t / end)
     taken, _ = walk(steps, lambda t, dt: 1e-5 * (dt / allowed(t)) ** 4)
     times, lengths = np.array(taken).T
@@ -154,13 +154,14 @@ def test_adapted_steps_land_on_the_end(end, ratio):
     np.testing.assert_allclose(np.diff(times), lengths[:-1], rtol=1e-9)
     assert steps.leg(len(taken), len(taken) + 1, end, lambda: math.inf, Pace(1.0, 0.0)) is None
     assert (lengths <= allowed(times) * (1 + 1e-9)).all()
-    # No shorter than the ratio makes them, unless they have just begun to grow or are aligned.
-    assert lengths.max() >= 0.05 * end / ratio
-    powers = np.log(end / lengths) / math.log(ratio)
+    # No shorter than growth makes them, unless they have just begun to grow or are aligned.
+    assert lengths.max() >= 0.05 * end / growth
+    powers = np.log2(end / lengths)
     np.testing.assert_allclose(powers, np.round(powers), atol=1e-9)
     places = times / lengths
     np.testing.assert_allclose(places, np.round(places), atol=1e-6)
-    assert (lengths[1:] / lengths[:-1] <= ratio * (1 + 1e-9)).all()
+    ratios = lengths[1:] / lengths[:-1]
+    np.testing.assert_allclose(ratios[ratios > 1], growth)
 
 
 def test_the_last_time_is_the_end_to_the_last_bit():
@@ -187,7 +188,15 @@ def test_steps_grow_where_they_fit():
     calm = Pace(0.125, 1e-12)
     assert steps.leg(2, 3, 0.25, lambda: 1.0, calm).dt == 0.25
     assert steps.leg(1, 2, 0.125, lambda: 1.0, calm).dt == 0.125  # 0.125 is no multiple of 0.25
-    assert steps.leg(2, 3, 0.25, lambda: 1.0, Pace(0.125, 0.9e-4)).dt == 0.0625  # with a margin
+    # Not before they may be twice as long, with a margin, and not shorter unless one is refused.
+    for error in (0.9e-4, 0.9e-4 / 16):
+        assert steps.leg(2, 3, 0.25, lambda: 1.0, Pace(0.125, error)).dt == 0.125
+    assert steps.leg(2, 3, 0.25, lambda: 1.0, Pace(0.125, 0.5e-4 / 16)).dt == 0.25
+    # Four times, or as it was.
+    steps = AdaptedSteps(1.0, 0.125, 1e-4, 4, growth=4)
+    assert steps.leg(4, 5, 0.5, lambda: 1.0, calm).dt == 0.5
+    assert steps.leg(2, 3, 0.25, lambda: 1.0, calm).dt == 0.125
+    assert steps.leg(4, 5, 0.5, lambda: 1.0, Pace(0.125, 1e-4 / 100)).dt == 0.125
 
 
 def test_until_a_layer_has_settled_errors_are_not_looked_at():

@@ -175,11 +175,10 @@ def test_the_projection_of_a_jump_in_the_plane():
         even(domain, 2),
     )
     theta = found.fitted(lambda x: np.where(x[:, 0] < 0.3, 1.0, 0.0), 1e-4)
+    values = found.form.within.split(found.form.at_nodes(found.head(theta)))
     mean = sum(
-        np.sum(batch.w[..., None] * values)
-        for (batch, *_), values in zip(
-            found.form.inside, found.form.at_nodes(found.head(theta)), strict=True
-        )
+        np.sum(batch.w[..., None] * part)
+        for batch, part in zip(found.patches.batches, values, strict=True)
     )
     exact = np.pi - (np.arccos(0.3) - 0.3 * np.sqrt(1 - 0.09))
     assert mean == pytest.approx(exact, abs=3e-3)

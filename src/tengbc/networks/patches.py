@@ -24,8 +24,8 @@ Array = np.ndarray
 class PatchTable:
     """Where patches lie and what their features are: all that evaluating them needs.
 
-    `cells` are rows (level, place …, patch); `mixing` turns products of Legendre's polynomials on a
-    patch's box into its features, one triangle per patch.
+    `cells` are rows (level, place …, patch); `mixing` describes the features on a patch's box, one
+    array per patch (see `polynomials`).
     """
 
     def __init__(
@@ -91,9 +91,11 @@ class PatchTable:
         used, first = np.unique(where[order], return_index=True)
         for patch, rows in zip(used, np.split(order, first[1:]), strict=True):
             part = slice(self.starts[patch], self.starts[patch + 1])
-            head = self.mixing[patch] @ weight[:, part].T
+            head, mixing = weight[:, part].T, self.mixing[patch][None]
             z = (x[rows] - self.centre[patch]) / self.half[patch]
-            values, derived = polynomials.products(z[None], int(self.degrees[patch]), slopes)
+            values, derived = polynomials.features(
+                z[None], mixing, int(self.degrees[patch]), slopes
+            )
             if slopes:
                 for axis, derivative in enumerate(derived):
                     result[rows, :, axis] = derivative[0] / self.half[patch, axis] @ head
@@ -112,8 +114,10 @@ class PatchBody(AbstractBody):
         """The body of a table of patches."""
         integers = [len(table.lower), len(table), len(table.cells)]
         integers = np.concatenate([integers, table.degrees, table.cells.ravel()]).astype("<i8")
-        triangles = [m[np.triu_indices(len(m))] for m in table.mixing]
-        floats = [table.lower, table.size, table.centre.ravel(), table.half.ravel(), *triangles]
+        dim = len(table.lower)
+        pairs = zip(table.mixing, table.degrees, strict=True)
+        entries = [mixing[polynomials.filled(dim, int(degree))] for mixing, degree in pairs]
+        floats = [table.lower, table.size, table.centre.ravel(), table.half.ravel(), *entries]
         parts = (integers, np.concatenate(floats).astype("<f8"))
         return PatchBody(":".join(base64.b64encode(part.tobytes()).decode() for part in parts))
 
@@ -147,13 +151,11 @@ def _table(text: str) -> PatchTable:
     )
     dim, patches, cells = integers[:3]
     degrees, rows = np.split(integers[3:], [patches])
-    sizes = [polynomials.count(int(dim), int(degree)) for degree in degrees]
-    lengths = [dim, dim, patches * dim, patches * dim, *(n * (n + 1) // 2 for n in sizes)]
-    lower, size, centre, half, *triangles = np.split(floats, np.cumsum(lengths)[:-1])
-    mixing = []
-    for n, entries in zip(sizes, triangles, strict=True):
-        triangle = np.zeros((n, n))
-        triangle[np.triu_indices(n)] = entries
-        mixing.append(triangle)
+    filled = [polynomials.filled(int(dim), int(degree)) for degree in degrees]
+    lengths = [dim, dim, patches * dim, patches * dim, *map(np.count_nonzero, filled)]
+    lower, size, centre, half, *entries = np.split(floats, np.cumsum(lengths)[:-1])
+    mixing = [np.zeros(places.shape) for places in filled]
+    for matrix, places, values in zip(mixing, filled, entries, strict=True):
+        matrix[places] = values
     boxes = centre.reshape(-1, dim), half.reshape(-1, dim)
     return PatchTable(lower, size, rows.reshape(cells, -1), degrees, *boxes, mixing)

@@ -132,6 +132,14 @@ class CutCells:
         inside = self.domain._inside(((lower + upper) / 2)[None], 0.0)[0]
         return "whole" if inside else "outside"
 
+    def bounds(self, cell: Cell) -> tuple[Array, Array]:
+        """The box around what the domain leaves of a cell."""
+        if self.kind(cell) == "whole":
+            return self.grid.box(cell)
+        found = [x for piece in self.pieces(cell) for x in piece.ends]
+        found += [x for side in self.sides(cell) for x in (side.start, side.end)]
+        return np.min(found, axis=0), np.max(found, axis=0)
+
     def breaks(self, cell: Cell, axis: int, plane: float, free: int) -> list[float]:
         """Where pieces of the boundary in a cell end on the plane of one of its sides."""
         near = NEAR * min(self.grid.size) * 0.5**cell.level

@@ -14,12 +14,12 @@ What is carried along by β enters from the side it comes from. The penalties fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from jaxtyping import Float
+from jaxtyping import Float, Int, Shaped
 
 from tengbc.patches.patches import Faces, Patches
 
@@ -37,11 +37,31 @@ class Coefficients:
     reaction: Float[Array, "*n m m"]
 
 
+class Nodes:
+    """The nodes of several batches in one array, so that laws are asked once for all of them."""
+
+    def __init__(self, batches: Sequence[Float[Array, "_b _q d"]], dim: int):
+        self._shapes = [x.shape[:2] for x in batches]
+        self._ends = np.cumsum([int(np.prod(shape)) for shape in self._shapes])[:-1]
+        self.x = _flat(batches, np.zeros((0, dim)))
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def split(self, values: Shaped[Array, "n ..."]) -> list[Shaped[Array, "_b _q ..."]]:
+        """Values at the nodes, batch by batch."""
+        parts = np.split(values, self._ends) if self._shapes else []
+        return [
+            part.reshape(*shape, *values.shape[1:])
+            for part, shape in zip(parts, self._shapes, strict=True)
+        ]
+
+
 class Blocks:
     """A sparse matrix in the making: blocks of features, batch by batch."""
 
-    def __init__(self, size: int):
-        self.size = size
+    def __init__(self, rows: int, columns: int):
+        self.shape = rows, columns
         self.rows, self.columns, self.values = [], [], []
 
     def add(self, row: Array, column: Array, block: Float[Array, "b i j"]) -> None:
@@ -52,8 +72,10 @@ class Blocks:
 
     def matrix(self) -> sp.csc_matrix:
         """The sum of all blocks."""
+        if not self.values:
+            return sp.csc_matrix(self.shape)
         entries = (np.concatenate(self.rows), np.concatenate(self.columns))
-        return sp.csc_matrix((np.concatenate(self.values), entries), (self.size, self.size))
+        return sp.csc_matrix((np.concatenate(self.values), entries), self.shape)
 
 
 class EnergyForm:
@@ -65,6 +87,25 @@ class EnergyForm:
         self.between = [(f, self._both(f)) for f in patches.inner_faces]
         self.around = [(f, *patches.features(f.inner, f.x)) for f in patches.outer_faces]
         self.size = patches.table.unknowns * components
+        dim = len(patches.table.lower)
+        self.within = Nodes([batch.x for batch in patches.batches], dim)
+        self._sides = Nodes([faces.x for faces in patches.inner_faces], dim)
+        self.boundary = Nodes([faces.x for faces in patches.outer_faces], dim)
+        self.x = np.concatenate([part.x for part in (self.within, self._sides, self.boundary)])
+        """All nodes: those inside patches, those between them, those on the boundary."""
+        self.normal = _flat([faces.normal for faces in patches.outer_faces], np.zeros((0, dim)))
+        self.segments = self._nodes_by_segment()
+
+    def _nodes_by_segment(self) -> dict[str, Int[Array, " _n"]]:
+        """The numbers of the boundary's nodes on each segment."""
+        names = [np.repeat(f.segments, f.x.shape[1]) for f in self.patches.outer_faces]
+        names = np.concatenate(names) if names else np.zeros(0, dtype=str)
+        return {str(name): np.flatnonzero(names == name) for name in np.unique(names)}
+
+    def _parts(self, values: Float[Array, "n ..."]) -> list[Float[Array, "_n ..."]]:
+        """Values at all nodes, told apart by where they are: inside, between, on the boundary."""
+        ends = len(self.within), len(self.within) + len(self._sides)
+        return np.split(values, ends)
 
     def _both(self, faces: Faces):
         assert faces.outer is not None
@@ -75,28 +116,39 @@ class EnergyForm:
 
     def stiffness(
         self,
-        coefficients: Callable[[Float[Array, "n d"]], Coefficients],
-        law: Callable[[Faces], tuple[Float[Array, "f q m"], Float[Array, "f q m"]]],
+        coefficients: Coefficients,
+        law: tuple[Float[Array, "b m"], Float[Array, "b m"]],
     ) -> tuple[sp.csc_matrix, Loads]:
-        """K, and how boundary data load the equations; `law` gives a and b on the boundary."""
-        blocks = Blocks(self.size)
-        at = lambda x: _shaped(coefficients(x.reshape(-1, x.shape[-1])), x.shape[:2])
-        self._volume(blocks, at)
-        inner = [at(faces.x) for faces, _ in self.between]
-        outer = [at(faces.x) for faces, *_ in self.around]
+        """K, and how boundary data load the equations.
+
+        The coefficients are those at all nodes, `law` is a and b at those of the boundary.
+        """
+        blocks = Blocks(self.size, self.size)
+        loads = [Blocks(self.size, len(self.boundary)) for _ in range(self.components)]
+        within, inner, outer = self._by_batch(coefficients)
+        self._volume(blocks, within)
         constants = self._inverse_constants(inner, outer)
         for (faces, both), found in zip(self.between, inner, strict=True):
             self._between(blocks, faces, both, found, constants)
-        loads = [
-            self._around(blocks, around, found, law(around[0]), constants)
-            for around, found in zip(self.around, outer, strict=True)
-        ]
-        return blocks.matrix(), loads
+        numbers = self.boundary.split(np.arange(len(self.boundary)))
+        laws = zip(*(self.boundary.split(part) for part in law), strict=True)
+        for around, found, here, nodes in zip(self.around, outer, laws, numbers, strict=True):
+            self._around(blocks, loads, nodes, around, found, here, constants)
+        return blocks.matrix(), [part.matrix() for part in loads]
 
-    def _volume(self, blocks: Blocks, at) -> None:
+    def _by_batch(self, coefficients: Coefficients) -> list[list[Coefficients]]:
+        """The coefficients batch by batch: inside, between and around patches."""
+        arrays = (coefficients.diffusion, coefficients.drift, coefficients.reaction)
+        parts = zip(*map(self._parts, arrays), strict=True)
+        return [
+            [Coefficients(*found) for found in zip(*map(nodes.split, part), strict=True)]
+            for nodes, part in zip((self.within, self._sides, self.boundary), parts, strict=True)
+        ]
+
+    def _volume(self, blocks: Blocks, coefficients: list[Coefficients]) -> None:
         self._energy = [self._by_degree() for _ in range(self.components)]
-        for batch, values, slopes in self.inside:
-            found, w = at(batch.x), batch.w[..., None]
+        for (batch, values, slopes), found in zip(self.inside, coefficients, strict=True):
+            w = batch.w[..., None]
             for k in range(self.components):
                 flux = slopes @ found.diffusion[:, :, k]
                 energy = sum(
@@ -184,10 +236,11 @@ class EnergyForm:
                     for j in (0, 1):
                         blocks.add(rows[i], columns[j], _product(w * part * jumps[i], jumps[j]))
 
-    def _around(self, blocks: Blocks, around, found: Coefficients, law, constants):
-        """The boundary law in one formula; what comes in with a flow; (rows, loads) of its data."""
+    def _around(
+        self, blocks: Blocks, loads: list[Blocks], nodes: Array, around, found, law, constants
+    ) -> None:
+        """The boundary law in one formula, what comes in with a flow, and how data load both."""
         faces, values, slopes = around
-        loads = []
         for k in range(self.components):
             a, b = law[0][..., k], law[1][..., k]
             row, diffusion = self.places(faces.inner, k), found.diffusion[:, :, k]
@@ -218,34 +271,25 @@ class EnergyForm:
                 part = (faces.w * enters)[..., None]
                 blocks.add(row, row, _product(part * values, values))
                 load += part * values / np.where(a == 0, 1.0, a)[..., None]
-            loads.append((row, load))
-        return faces, loads
+            loads[k].add(row, nodes, np.swapaxes(load, 1, 2))
 
     # Vectors.
 
-    def load(self, density: list[Float[Array, "_b _q m"]]) -> Float[Array, " n"]:
+    def load(self, density: Float[Array, "q m"]) -> Float[Array, " n"]:
         """∫ density·w for all features w, from values at the nodes inside."""
         found = np.zeros(self.size)
-        for (batch, values, _), part in zip(self.inside, density, strict=True):
+        for (batch, values, _), part in zip(self.inside, self.within.split(density), strict=True):
             for k in range(self.components):
                 row = self.places(batch.members, k)
                 found[row] = _against(values, batch.w * part[..., k])
         return found
 
-    def boundary_load(
-        self, loads: Loads, data: list[Float[Array, "_f _q m"]]
-    ) -> Float[Array, " n"]:
+    def boundary_load(self, loads: Loads, v: Float[Array, "b m"]) -> Float[Array, " n"]:
         """What boundary data v load the equations with, from values at the nodes."""
-        found = np.zeros(self.size)
-        for (_, rows), v in zip(loads, data, strict=True):
-            for k, (row, load) in enumerate(rows):
-                np.add.at(found, row, _against(load, v[..., k]))
-        return found
+        return np.asarray(sum(load @ v[:, k] for k, load in enumerate(loads)))
 
-    def at_nodes(
-        self, c: Float[Array, " n"], slopes: bool = False
-    ) -> list[Float[Array, "_b _q m ..."]]:
-        """u, or ∇u, at the nodes inside, batch by batch."""
+    def at_nodes(self, c: Float[Array, " n"], slopes: bool = False) -> Float[Array, "q m ..."]:
+        """u, or ∇u, at the nodes inside."""
         found = []
         for batch, values, gradients in self.inside:
             parts = []
@@ -256,9 +300,26 @@ class EnergyForm:
                 else:
                     parts.append((values @ head[..., None])[..., 0])
             found.append(np.stack(parts, axis=2))
-        return found
+        return _flat(found)
 
-    def at_faces(self, c: Float[Array, " n"], faces: Faces, both) -> tuple[Array, Array]:
+    def at_boundary(self, c: Float[Array, " n"]) -> tuple[Array, Array]:
+        """u and ∇u at the nodes of the boundary, (b, m) and (b, m, d)."""
+        found = [self._at_faces(c, f, [(v, s)]) for f, v, s in self.around]
+        return _together(found, self._nothing)
+
+    def at_all(self, c: Float[Array, " n"]) -> tuple[Array, Array]:
+        """u and ∇u at all nodes."""
+        inside = self.at_nodes(c), self.at_nodes(c, slopes=True)
+        between = _together([self._at_faces(c, *part) for part in self.between], self._nothing)
+        value, slope = zip(inside, between, self.at_boundary(c), strict=True)
+        return np.concatenate(value), np.concatenate(slope)
+
+    @property
+    def _nothing(self) -> tuple[Array, Array]:
+        """A field's value and slope at no nodes."""
+        return np.zeros((0, self.components)), np.zeros((0, self.components, self.x.shape[1]))
+
+    def _at_faces(self, c: Float[Array, " n"], faces: Faces, both) -> tuple[Array, Array]:
         """u and ∇u at the nodes of faces, the mean of both sides."""
         which = [faces.inner] if faces.outer is None else [faces.inner, faces.outer]
         values, slopes = [], []
@@ -276,8 +337,8 @@ class EnergyForm:
         return first[:, None] + np.arange(n)
 
 
-Loads = list[tuple[Faces, list[tuple[Array, Array]]]]
-"""For batches of boundary pieces and each component: the unknowns, and their load for v = 1."""
+Loads = list[sp.csc_matrix]
+"""For each component: the load on all unknowns of v = 1 at each node of the boundary."""
 
 
 def _product(left: Float[Array, "b q i"], right: Float[Array, "b q j"]) -> Float[Array, "b i j"]:
@@ -299,9 +360,18 @@ def _along(slopes: Float[Array, "b q n d"], vector: Float[Array, "b q d"]) -> Fl
     return (slopes @ vector[..., None])[..., 0]
 
 
-def _shaped(found: Coefficients, shape: tuple[int, ...]) -> Coefficients:
-    arrays = (found.diffusion, found.drift, found.reaction)
-    return Coefficients(*(part.reshape(*shape, *part.shape[1:]) for part in arrays))
+def _flat(batches: Sequence[Float[Array, "_b _q ..."]], nothing: Array | None = None) -> Array:
+    """The arrays of several batches as one, node by node."""
+    if not len(batches):
+        assert nothing is not None
+        return nothing
+    return np.concatenate([part.reshape(-1, *part.shape[2:]) for part in batches])
+
+
+def _together(found: Sequence[tuple[Array, Array]], nothing: tuple[Array, Array]):
+    """The values and slopes of several batches, node by node."""
+    value, slope = zip(*found, strict=True) if found else ((), ())
+    return _flat(value, nothing[0]), _flat(slope, nothing[1])
 
 
 def _largest(squares: Float[Array, "b n n"], energy: Float[Array, "b n n"]) -> Float[Array, " b"]:

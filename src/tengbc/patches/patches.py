@@ -76,7 +76,7 @@ class Patches:
             if kept[home] > kept[cell]:  # a sliver has the degree of the patch it was joined to
                 volume[cell] = rules.inside(cut, cell, kept[home] + 1 + EXTRA)
         x, w = self._rules(kept, volume)
-        self.centre, self.half = self._boxes(kept, x)
+        self.centre, self.half = self._boxes()
         self.batches = tuple(self._batches(x, w))
         self.table = self._table()
         self._mixing = {
@@ -127,13 +127,14 @@ class Patches:
             w[self.patch_of[cell]].append(volume[cell][1])
         return [np.concatenate(parts) for parts in x], [np.concatenate(parts) for parts in w]
 
-    def _boxes(self, kept, x: Sequence[Array]) -> tuple[Array, Array]:
-        """Centre and half edges of the box that each patch fills."""
-        lower, upper = (np.array([f(part, axis=0) for part in x]) for f in (np.min, np.max))
-        for cell in kept:
-            if self.cut.kind(cell) == "whole":
-                k, (low, high) = self.patch_of[cell], self.cut.grid.box(cell)
-                lower[k], upper[k] = np.minimum(lower[k], low), np.maximum(upper[k], high)
+    def _boxes(self) -> tuple[Array, Array]:
+        """Centre and half edges of the box that each patch fills, whatever its degree."""
+        lower, upper = (
+            np.full((len(self), len(self.cut.grid.lower)), v) for v in (np.inf, -np.inf)
+        )
+        for cell, k in self.patch_of.items():
+            low, high = self.cut.bounds(cell)
+            lower[k], upper[k] = np.minimum(lower[k], low), np.maximum(upper[k], high)
         return (lower + upper) / 2, (upper - lower) / 2
 
     def _batches(self, x: Sequence[Array], w: Sequence[Array]) -> Iterator[Batch]:
@@ -146,8 +147,7 @@ class Patches:
             places = np.stack([_filled(part, most, part[:1]) for part, _ in chosen])
             weights = np.stack([_filled(part, most, 0.0) for _, part in chosen])
             z = (places - self.centre[members, None]) / self.half[members, None]
-            values, _ = polynomials.products(z, int(degree), slopes=False)
-            mixing = polynomials.orthonormal(values, weights)
+            mixing = polynomials.orthonormal(z, weights, int(degree))
             yield Batch(int(degree), members, mixing, places, weights)
 
     def _table(self) -> PatchTable:
@@ -174,13 +174,12 @@ class Patches:
         degree = int(self.degrees[which[0]])
         mixing = self._mixing[degree][self.rank[which]]
         half = self.half[which, None]
-        values, derived = polynomials.products(
-            (x - self.centre[which, None]) / half, degree, slopes
-        )
+        z = (x - self.centre[which, None]) / half
+        values, derived = polynomials.features(z, mixing, degree, slopes)
         if not slopes:
-            return values @ mixing, np.zeros((*values.shape, 0))
-        gradients = [(d / half[..., a : a + 1]) @ mixing for a, d in enumerate(derived)]
-        return values @ mixing, np.stack(gradients, axis=-1)
+            return values, np.zeros((*values.shape, 0))
+        gradients = [d / half[..., a : a + 1] for a, d in enumerate(derived)]
+        return values, np.stack(gradients, axis=-1)
 
     def projected(
         self, field: Callable[[Array], Array], which: list[int], tolerance: float

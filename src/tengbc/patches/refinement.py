@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from tengbc.geometry.domain import Domain
 from tengbc.networks import polynomials
 from tengbc.patches import rules
 from tengbc.patches.cells import Cell, graded
@@ -22,9 +23,9 @@ Field = tuple[Callable[[Float[Array, "n d"]], Array], float]
 """A field at points, and the part of it that may be missed, in units of the tolerance."""
 LEAST_DEGREE, MOST_DEGREE = 3, 10
 """Degrees of patches that have neighbours."""
-MOST_ALONE = 26
+MOST_ALONE = 38
 """The highest degree of a patch that is the whole domain."""
-TRIED_ALONE = (8, 14, 22)
+TRIED_ALONE = (8, 14, 22, 30, 38)
 """Degrees with which a single patch is tried on the data."""
 SAMPLE = 200
 """Points at which a field is looked at, whether it is the same everywhere."""
@@ -40,13 +41,13 @@ higher degree pay more than smaller cells."""
 
 def at_first(
     cut: CutCells,
-    problem: Problem,
+    corners: list[Corner],
     fields: list[Field],
     layers: frozenset[str],
     tolerance: float,
     resolved: float,
 ) -> dict[Cell, int]:
-    """Leaves for the geometry, graded towards its corners, and for given fields.
+    """Leaves for the geometry, graded towards corners, and for given fields.
 
     `resolved` is the length that diffusion smooths in a short time: cells are not split below it
     for the fields' sake, and down to some multiple of it at segments with an initial layer.
@@ -56,7 +57,7 @@ def at_first(
     )
     degree, before = start_degree(tolerance), frozenset(leaves)
     chosen = {}
-    for cell in _towards_corners(cut, leaves, singular_points(cut, problem), tolerance):
+    for cell in _towards_corners(cut, leaves, corners, tolerance):
         large = cell
         while large not in before:
             large = large.parent
@@ -143,7 +144,7 @@ class Corner:
     exponent: float
 
 
-def singular_points(cut: CutCells, problem: Problem) -> list[Corner]:
+def singular_points(problem: Problem) -> list[Corner]:
     """Corners of the domain and changes of condition at which u is not smooth."""
     domain = problem.domain
     if domain.dim != 2:
@@ -208,7 +209,7 @@ def _for_fields(
     cut: CutCells, leaves: dict[Cell, int], fields: list[Field], tolerance: float, resolved: float
 ) -> dict[Cell, int]:
     """Leaves and degrees with which all fields are resolved to the tolerance."""
-    fields = [field for field in fields if not _constant(cut, field[0])]
+    fields = [field for field in fields if not constant(cut.domain, field[0])]
     if not fields:
         return leaves
     if len(leaves) == 1:
@@ -251,9 +252,9 @@ def _sufficient(
     return None
 
 
-def _constant(cut: CutCells, field: Callable[[Array], Array]) -> bool:
+def constant(domain: Domain, field: Callable[[Array], Array]) -> bool:
     """Whether a field looks the same everywhere, so that it asks for nothing."""
-    values = field(cut.domain.interior(SAMPLE).x).reshape(SAMPLE, -1)
+    values = field(domain.interior(SAMPLE).x).reshape(SAMPLE, -1)
     return not np.ptp(values, axis=0).any()
 
 
@@ -275,7 +276,7 @@ def _least(
 
 def missed(cut: CutCells, leaves: Leaves, field: Callable[[Array], Array]) -> float:
     """The part of a field that the features of the leaves leave out, by finer rules."""
-    if _constant(cut, field):
+    if constant(cut.domain, field):
         return 0.0
     shares = [(_shares(cut, cell, d + 2, [(field, 1.0)]), d) for cell, d in leaves.items()]
     whole = sum(float(part.sum()) for part, _ in shares)
@@ -305,8 +306,8 @@ def _shares(cut: CutCells, cell: Cell, degree: int, fields: list[Field]) -> Floa
     if cut.kind(cell) == "whole":
         lower, upper = cut.grid.box(cell)
     z = (2 * x - lower - upper) / (upper - lower)
-    values, _ = polynomials.products(z[None], degree, slopes=False)
-    features = values[0] @ polynomials.orthonormal(values, w[None])[0]
+    mixing = polynomials.orthonormal(z[None], w[None], degree)
+    features = polynomials.features(z[None], mixing, degree, slopes=False)[0][0]
     found = np.concatenate([field(x).reshape(len(x), -1) for field, _ in fields], axis=1)
     heads = features.T @ (w[:, None] * found)
     total = polynomials.exponents(x.shape[1], degree).sum(axis=1)

@@ -27,6 +27,8 @@ MANY_STEPS = 50
 """If more steps than this have one length, it pays to prepare a matrix for that length."""
 MARGIN = 0.9
 """A step is chosen for this part of the length that its error would allow."""
+WHOLE = 2**40
+"""The whole time in units of the shortest step of adapted length."""
 LEG = 10
 """Steps of one length between two looks at the longest stable one."""
 
@@ -265,7 +267,7 @@ class StableSteps:
 
 @dataclass(frozen=True)
 class AdaptedSteps:
-    """Steps as long as their errors allow, each a part ρ⁻ᵏ of the whole time for a whole ratio ρ.
+    """Steps as long as their errors allow, each a part 2⁻ᵏ of the whole time.
 
     So few lengths occur, each of which a scheme prepares once, and the last step ends at the end.
     Until the time `settled` errors are not looked at: an initial layer dies out by itself.
@@ -276,7 +278,8 @@ class AdaptedSteps:
     tolerance: float
     exponent: int
     """Errors go with this power of the step."""
-    ratio: int = 2
+    growth: int = 2
+    """Steps grow by this power of two at once, or not at all."""
     settled: float = 0.0
     halvings: int = 0
 
@@ -285,24 +288,18 @@ class AdaptedSteps:
         return max(1, round(self.end / self.first))
 
     def refuses(self, t: float, pace: Pace) -> bool:
-        within = t >= self.settled * (1 - 1e-12) and pace.dt > self.end * self.ratio**-self._most
+        within = t >= self.settled * (1 - 1e-12) and pace.dt > self.end / WHOLE
         return within and not pace.error <= self.tolerance
 
     def leg(self, done, stored, t, longest, pace) -> Leg | None:
-        place = round(t / self.end * self.ratio**self._most)  # in units of the shortest step
-        whole = self.ratio**self._most
-        if place >= whole:
+        place = round(t / self.end * WHOLE)  # in units of the shortest step
+        if place >= WHOLE:
             return None
         unit = self._unit(self.first if pace is None else self._wanted(t, pace))
         while place % unit:
-            unit //= self.ratio
-        end = self.end if place + unit == whole else self.end * ((place + unit) / whole)
-        return Leg(self.end * (unit / whole), 1, end, True)
-
-    @property
-    def _most(self) -> int:
-        """The power of the ratio by which the shortest step divides the whole time."""
-        return math.floor(40 / math.log2(self.ratio))
+            unit //= self.growth
+        end = self.end if place + unit == WHOLE else self.end * ((place + unit) / WHOLE)
+        return Leg(self.end * (unit / WHOLE), 1, end, True)
 
     def _wanted(self, t: float, pace: Pace) -> float:
         """The length whose error would be the tolerance, with some margin."""
@@ -311,10 +308,10 @@ class AdaptedSteps:
         error = pace.error if math.isfinite(pace.error) else 1e6 * self.tolerance
         allowed = MARGIN * (self.tolerance / max(error, 1e-300)) ** (1 / self.exponent)
         if error > self.tolerance:  # refused: shorter in any case
-            allowed = min(allowed, 0.999)
-        return pace.dt * min(allowed, self.ratio)
+            return pace.dt * min(allowed, 0.999)
+        return pace.dt * (self.growth if allowed >= self.growth else 1)
 
     def _unit(self, dt: float) -> int:
         """The longest step of a permitted length that is no longer than Δt."""
-        power = math.ceil(math.log(self.end / dt, self.ratio) - 1e-9)
-        return self.ratio ** (self._most - min(max(power, 0), self._most))
+        power = math.floor(math.log2(WHOLE * (dt / self.end)) + 1e-9)
+        return 2 ** min(max(power, 0), WHOLE.bit_length() - 1)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import scipy.linalg as sla
@@ -18,9 +17,9 @@ from jaxtyping import Float, Inexact
 
 from tengbc.networks.network import Network, Parameters, with_head
 from tengbc.networks.patches import PatchBody
-from tengbc.patches.form import Coefficients, EnergyForm
+from tengbc.patches.form import EnergyForm, Loads
 from tengbc.patches.laws import Laws
-from tengbc.patches.patches import Faces, Patches
+from tengbc.patches.patches import Patches
 from tengbc.pointwise import check_finite
 from tengbc.projection import Fit
 from tengbc.spaces.interface import AbstractLinearisedSpace, Arrays
@@ -31,6 +30,8 @@ DENSE = 700
 MOST_ENTRIES = 60_000_000
 """Numbers in the factorisations that are kept, about 1 GB."""
 MOST_MATRICES = 8
+Field = tuple[Float[Array, "_n m"], Float[Array, "_n m d"]]
+"""Values and slopes of a field at nodes."""
 
 
 class EnergySpace(AbstractLinearisedSpace):
@@ -53,7 +54,7 @@ class EnergySpace(AbstractLinearisedSpace):
         self.steady_data = {
             name: law.constant_offset for name, law in laws.condition_structures.items()
         }
-        self._matrices: dict[float, tuple[sp.csc_matrix, Any]] = {}
+        self._matrices: dict[float, tuple[sp.csc_matrix, Loads]] = {}
         self.linearise(0.0, np.zeros(self.form.size))
 
     @property
@@ -87,7 +88,7 @@ class EnergySpace(AbstractLinearisedSpace):
         if self.linear and self._matrices:
             return
         self.linearised_at, self.linearised_around = float(t), c.copy()
-        state = None if self.affine else self._around(c)
+        state = None if self.affine else self.form.at_all(c)
         self.stiffness, self.loads = self._assembled(float(t), state)
         if state is not None:
             self._keep_linearised(float(t), state)
@@ -95,73 +96,43 @@ class EnergySpace(AbstractLinearisedSpace):
         self._loads: dict[float, Array] = {}
         self._source: Array | None = None
         self._steady: Array | None = None
-        self._data_before: dict[tuple[int, str], Array] = {}
+        self._data_before: dict[str, Array] = {}
         self._factorisations: dict[complex, tuple[Callable, int]] = {}
         self._modes: tuple[Array, Array] | None = None
 
-    def _keep_linearised(self, t: float, state: dict[str, Any]) -> None:
+    def _keep_linearised(self, t: float, state: Field) -> None:
         """b̄, c̄ inside and ā, b̄ on the boundary, which the remainder takes off again."""
-        self._inside_around = []
-        for (batch, *_), value, slope in zip(self.form.inside, *state["inside"], strict=True):
-            flat = lambda v: v.reshape(-1, *v.shape[2:])
-            found = self.laws.lower(flat(batch.x), t, (flat(value), flat(slope)))
-            self._inside_around.append([f.reshape(*batch.w.shape, *f.shape[1:]) for f in found])
-        pairs = zip(self.form.around, state["around"], strict=True)
-        self._law_around = [self._law(faces, t, here) for (faces, *_), here in pairs]
+        count, x = len(self.form.within), self.form.within.x
+        self._lower_around = self.laws.lower(x, t, (state[0][:count], state[1][:count]))
+        self._law_around = self._law(t, self._on_boundary(state))
 
-    def _around(self, c: Float[Array, " n"]) -> dict[str, Any]:
-        """The values and slopes of a state at all nodes."""
-        form = self.form
-        return {
-            "inside": (form.at_nodes(c), form.at_nodes(c, slopes=True)),
-            "between": [form.at_faces(c, f, both) for f, both in form.between],
-            "around": [form.at_faces(c, f, [(v, s)]) for f, v, s in form.around],
-        }
+    def _on_boundary(self, state: Field | None) -> Field | None:
+        """The part of a field at all nodes that lies on the boundary."""
+        first = len(self.form.x) - len(self.form.boundary)
+        return None if state is None else (state[0][first:], state[1][first:])
 
-    def _assembled(self, t: float, state) -> tuple[sp.csc_matrix, Any]:
+    def _assembled(self, t: float, state: Field | None) -> tuple[sp.csc_matrix, Loads]:
         """K and the loads of boundary data at time t, around a state if the laws are not linear."""
-        laws, form = self.laws, self.form
-        places = iter(self._states(state))
+        x = self.form.x
+        found = self.laws.coefficients(x, t, state)
+        for part in (found.diffusion, found.drift, found.reaction):
+            check_finite("The equation's linear part", part, x, t)
+        return self.form.stiffness(found, self._law(t, self._on_boundary(state)))
 
-        def coefficients(x: Float[Array, "n d"]) -> Coefficients:
-            found = laws.coefficients(x, t, next(places))
-            for part in (found.diffusion, found.drift, found.reaction):
-                check_finite("The equation's linear part", part, x, t)
-            return found
-
-        around = iter([None] * len(form.around) if state is None else state["around"])
-        return form.stiffness(coefficients, lambda faces: self._law(faces, t, next(around)))
-
-    def _states(self, state):
-        """(values, slopes) for each call of the coefficients, in the order of assembly."""
-        form = self.form
-        count = len(form.inside) + len(form.between) + len(form.around)
-        if state is None:
-            return [None] * count
-        found = [*zip(*state["inside"], strict=True), *state["between"], *state["around"]]
-        flat = lambda v: v.reshape(-1, *v.shape[2:])
-        return [(flat(value), flat(slope)) for value, slope in found]
-
-    def _law(self, faces: Faces, t: float, state) -> tuple[Array, Array]:
-        """a and b at the nodes of pieces of boundary."""
-        a, b = (np.zeros((*faces.w.shape, self.components)) for _ in range(2))
-        for segment, rows in _by_segment(faces):
-            x, normal, here = self._on(faces, rows, state)
-            parts = self.laws.condition(segment, x, normal, t, here)
-            for whole, part in zip((a, b), parts, strict=True):
-                whole[rows] = part.reshape(*whole[rows].shape)
+    def _law(self, t: float, state: Field | None) -> tuple[Array, Array]:
+        """a and b at the nodes of the boundary."""
+        a, b = (np.zeros((len(self.form.boundary), self.components)) for _ in range(2))
+        for segment, rows in self.form.segments.items():
+            a[rows], b[rows] = self.laws.condition(segment, *self._on(rows, state, t))
         return a, b
 
-    def _on(self, faces: Faces, rows: Array, state):
-        """Points and normals of some pieces, and a state's value and normal derivative there."""
-        x, normal = faces.x[rows], faces.normal[rows]
-        flat = [x.reshape(-1, x.shape[-1]), normal.reshape(-1, x.shape[-1])]
+    def _on(self, rows: Array, state: Field | None, t: float):
+        """Points, normals and time, and a state's value and normal derivative there."""
+        x, normal = self.form.boundary.x[rows], self.form.normal[rows]
         if state is None:
-            return *flat, None
-        value, slope = state[0][rows], state[1][rows]
-        along = np.sum(slope * normal[:, :, None], axis=-1)
-        both = value.reshape(-1, self.components), along.reshape(-1, self.components)
-        return *flat, both
+            return x, normal, t, None
+        along = np.sum(state[1][rows] * normal[:, None], axis=-1)
+        return x, normal, t, (state[0][rows], along)
 
     # Solving.
 
@@ -179,7 +150,7 @@ class EnergySpace(AbstractLinearisedSpace):
     def _factorised(self, tau: complex) -> tuple[Callable[[Array], Array], int]:
         """right ↦ (1 + τK)⁻¹ right, and how many numbers that takes."""
         size = self.form.size
-        if size <= DENSE and self.symmetric:
+        if self.by_modes:
             self._modes = self._modes or _modes(self.stiffness)
             values, vectors = self._modes
             damped = 1.0 / (1.0 + tau * values)
@@ -191,6 +162,11 @@ class EnergySpace(AbstractLinearisedSpace):
         options = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0}
         found = spla.splu(sp.csc_matrix(matrix), options={"SymmetricMode": True}, **options)
         return lambda right: found.solve(right.astype(matrix.dtype, copy=False)), found.nnz
+
+    @property
+    def by_modes(self) -> bool:
+        """Whether all step lengths share one set of modes, so that a new one costs nothing."""
+        return self.form.size <= DENSE and self.symmetric
 
     @property
     def symmetric(self) -> bool:
@@ -220,7 +196,7 @@ class EnergySpace(AbstractLinearisedSpace):
             self._loads[t] = self._load(t, self._matrix(t)[1])
         return self._loads[t]
 
-    def _matrix(self, t: float) -> tuple[sp.csc_matrix, Any]:
+    def _matrix(self, t: float) -> tuple[sp.csc_matrix, Loads]:
         """K and the loads of boundary data at a time, of laws that change with it."""
         if self.constant_matrix or not self.affine:
             return self.stiffness, self.loads
@@ -230,43 +206,31 @@ class EnergySpace(AbstractLinearisedSpace):
             self._matrices[t] = self._assembled(t, None)
         return self._matrices[t]
 
-    def _load(self, t: float, loads) -> Float[Array, " n"]:
+    def _load(self, t: float, loads: Loads) -> Float[Array, " n"]:
         if self._source is None or not self.steady_source:
-            density = []
-            for batch, *_ in self.form.inside:
-                x = batch.x.reshape(-1, batch.x.shape[-1])
-                found = self.laws.density(x, t)
-                check_finite("The source", found, x, t)
-                density.append(found.reshape(*batch.w.shape, -1))
+            x = self.form.within.x
+            density = self.laws.density(x, t)
+            check_finite("The source", density, x, t)
             self._source = self.form.load(density)
         if self.constant_matrix:
             return self._source + self._boundary(t)
         return self._source + self.form.boundary_load(loads, self._data(t, None))
 
-    def _data(self, t: float, states) -> list[Float[Array, "_f _q m"]]:
+    def _data(self, t: float, state: Field | None) -> Float[Array, "b m"]:
         """v of the conditions at their nodes; of laws that are not linear, around a state."""
-        found = []
-        for k, (faces, *_) in enumerate(self.form.around):
-            v = np.zeros((*faces.w.shape, self.components))
-            for segment, rows in _by_segment(faces):
-                if (
-                    states is None
-                    and self.steady_data[segment]
-                    and (k, segment) in self._data_before
-                ):
-                    v[rows] = self._data_before[k, segment]
-                    continue
-                x, normal, here = self._on(faces, rows, states[k] if states else None)
-                g = self.laws.residual(segment, x, normal, t, here)
-                check_finite(f"The condition on {segment}", g, x, t)
-                if here is not None:
-                    law = self._law_around[k]
-                    a, b = (part[rows].reshape(-1, self.components) for part in law)
-                    g = g - a * here[0] - b * here[1]
-                v[rows] = -g.reshape(v[rows].shape)
-                self._data_before[k, segment] = v[rows]
-            found.append(v)
-        return found
+        v = np.zeros((len(self.form.boundary), self.components))
+        for segment, rows in self.form.segments.items():
+            if state is None and self.steady_data[segment] and segment in self._data_before:
+                v[rows] = self._data_before[segment]
+                continue
+            x, normal, _, here = self._on(rows, state, t)
+            g = self.laws.residual(segment, x, normal, t, here)
+            check_finite(f"The condition on {segment}", g, x, t)
+            if here is not None:
+                a, b = (part[rows] for part in self._law_around)
+                g = g - a * here[0] - b * here[1]
+            v[rows] = self._data_before[segment] = -g
+        return v
 
     def remainder(
         self, c: Float[Array, " n"], t: float
@@ -280,26 +244,19 @@ class EnergySpace(AbstractLinearisedSpace):
 
     def _nonlinear(self, c: Float[Array, " n"], t: float) -> Float[Array, " i"]:
         """∫(N(u) − b̄·∇u − c̄u)w, and what the conditions ask for around u."""
-        form, density = self.form, []
-        values = form.at_nodes(c)
-        slopes = form.at_nodes(c, slopes=True) if self.laws.uses_slope else [None] * len(values)
-        for (batch, *_), value, slope, found in zip(
-            form.inside, values, slopes, self._inside_around, strict=True
-        ):
-            x = batch.x.reshape(-1, batch.x.shape[-1])
-            flat = lambda v: v.reshape(-1, *v.shape[2:])
-            none = np.zeros((len(x), self.components, x.shape[1]))
-            here = flat(value), none if slope is None else flat(slope)
-            rate = self.laws.density(x, t, here).reshape(value.shape)
-            check_finite("The equation's right-hand side", flat(rate), x, t)
-            rate = rate - (found[1] @ value[..., None])[..., 0]
-            if slope is not None:
-                rate = rate - np.einsum("bqkmd,bqmd->bqk", found[0], slope)
-            density.append(rate)
+        form, x = self.form, self.form.within.x
+        value, (drift, reaction) = form.at_nodes(c), self._lower_around
+        slope = np.zeros((len(x), self.components, x.shape[1]))
+        if self.laws.uses_slope:
+            slope = form.at_nodes(c, slopes=True)
+        rate = self.laws.density(x, t, (value, slope))
+        check_finite("The equation's right-hand side", rate, x, t)
+        rate = rate - (reaction @ value[..., None])[..., 0]
+        if self.laws.uses_slope:
+            rate = rate - np.einsum("qkmd,qmd->qk", drift, slope)
         if self._affine_conditions:
-            return form.load(density) + self._boundary(t)
-        around = [form.at_faces(c, f, [(v, s)]) for f, v, s in form.around]
-        return form.load(density) + form.boundary_load(self.loads, self._data(t, around))
+            return form.load(rate) + self._boundary(t)
+        return form.load(rate) + form.boundary_load(self.loads, self._data(t, form.at_boundary(c)))
 
     def _boundary(self, t: float) -> Float[Array, " n"]:
         """What the data of linear conditions load, kept as long as they stay."""
@@ -343,23 +300,25 @@ class EnergySpace(AbstractLinearisedSpace):
 
     def fitted(self, field: Callable[[Array], Array], tolerance: float = 0.0) -> Float[Array, " p"]:
         """θ of the L² projection of a field, of one that jumps by finer and finer rules."""
-        density, size, missed = [], 0.0, []
-        for batch, *_ in self.form.inside:
-            x = batch.x.reshape(-1, batch.x.shape[-1])
-            density.append(field(x).reshape(*batch.w.shape, self.components))
-            size += float(np.sum(batch.w[..., None] * density[-1] ** 2))
-        c = self.form.load(density)
-        for (batch, *_), values, near in zip(
-            self.form.inside, density, self.form.at_nodes(c), strict=True
-        ):
-            left = np.sum(batch.w[..., None] * (values - near) ** 2, axis=(1, 2))
-            missed += batch.members[left > tolerance**2 * size].tolist()
+        form = self.form
+        values = field(form.within.x).reshape(-1, self.components)
+        c = form.load(values)
+        left, whole = (self._squares(part) for part in (values - form.at_nodes(c), values))
+        missed = np.flatnonzero(left > tolerance**2 * whole.sum()).tolist()
         if tolerance and missed:
-            places = self.form.places
+            places = form.places
             for patch, head in self.patches.projected(field, missed, tolerance):
                 for k in range(self.components):
                     c[places(np.array([patch]), k)[0]] = head[:, k]
         return self.theta(c)
+
+    def _squares(self, values: Float[Array, "q m"]) -> Float[Array, " p"]:
+        """∫v² on each patch, from values at the nodes inside."""
+        found = np.zeros(len(self.patches))
+        batches = self.patches.batches
+        for batch, part in zip(batches, self.form.within.split(values), strict=True):
+            found[batch.members] = np.sum(batch.w[..., None] * part**2, axis=(1, 2))
+        return found
 
     # What a resumed march needs.
 
@@ -376,8 +335,3 @@ def _modes(matrix: sp.csc_matrix) -> tuple[Array, Array]:
     """Eigenvalues and eigenvectors of a symmetric matrix."""
     found = np.linalg.eigh(matrix.toarray())
     return found.eigenvalues, found.eigenvectors
-
-
-def _by_segment(faces: Faces) -> list[tuple[str, Array]]:
-    names = np.array(faces.segments)
-    return [(str(name), np.flatnonzero(names == name)) for name in np.unique(names)]

@@ -40,8 +40,15 @@ from tengbc.spaces import State
 from tengbc.spaces.energy import EnergySpace
 
 Array = np.ndarray
-STEP_SHARE = 0.1
-"""The part of the tolerance that the error of a step may have."""
+STEP_SHARES = {3: 0.15, 5: 0.5}
+"""The error that a step may have in units of the tolerance, by its stages: as estimated, which is
+ten times too much or more, and more with more stages."""
+GROWTH = 4
+"""By which steps become longer where each length needs factorisations, which cost some 20 steps."""
+TIME_TAIL = 0.25
+"""If the companion's own features hold less than this part of its distance, steps are to blame."""
+SHORTER = 0.1
+"""Step errors after steps were to blame."""
 COMPANION_STEPS = 0.1
 """Step errors of a companion, as part of those of its answer."""
 HIGH_ORDER, HIGH_ORDER_CARRIED = 3e-6, 3e-3
@@ -53,6 +60,8 @@ LAYER_STEPS = 6
 """Steps through an initial layer."""
 FIRST_STEPS = 16
 """The first step is this part of the time, unless it is refused."""
+AGREEMENT = 0.01
+"""How far initial values and conditions of a smooth problem may disagree, as part of rtol."""
 SOURCE_TIMES = 5
 """Times at which sources are looked at before the first march."""
 INITIAL_SHARE, SOURCE_SHARE = 0.3, 3.0
@@ -94,7 +103,8 @@ class LocalFeatures(AbstractStrategy):
     def first(self, task: Task) -> PatchResolution:
         work, tolerance = _workshop(task), task.tolerance
         leaves = work.first_leaves(task)
-        return PatchResolution(tuple(sorted(leaves.items())), STEP_SHARE * tolerance)
+        share = STEP_SHARES[self.stages(task)]
+        return PatchResolution(tuple(sorted(leaves.items())), share * tolerance)
 
     def companion(self, resolution: PatchResolution) -> PatchResolution:
         """The same patches with two degrees more, and steps of a tenth of the error.
@@ -121,7 +131,8 @@ class LocalFeatures(AbstractStrategy):
         start = State(space.fitted(task.problem.initial, task.tolerance))
         layer, end, stages = self.layer(task), task.t_end, self.stages(task)
         first = layer / LAYER_STEPS if layer else end / FIRST_STEPS
-        steps = AdaptedSteps(end, first, resolution.step_tolerance, stages + 1, settled=layer)
+        growth = 2 if space.by_modes else GROWTH
+        steps = AdaptedSteps(end, first, resolution.step_tolerance, stages + 1, growth, layer)
         facts: dict[str, object] = {"patches": len(space.patches), "features": space.form.size}
         scheme = RadauIIA(stages, True, STAGE_SHARE * resolution.step_tolerance)
         return Plan(space, scheme, steps, start, space.parameters.network, facts)
@@ -146,12 +157,14 @@ class LocalFeatures(AbstractStrategy):
         blame: Blame | None,
     ) -> PatchResolution | None:
         work = _workshop(task)
+        if work.tails.get(resolution, 1.0) < TIME_TAIL:
+            return PatchResolution(resolution.leaves, SHORTER * resolution.step_tolerance)
         leaves = work.refined(task, resolution)
         dim = task.problem.domain.dim
         size = sum(polynomials.count(dim, degree) for degree in leaves.values())
         if size * (task.problem.components or 1) > MOST_UNKNOWNS:
             return None
-        share = 1.0 if leaves != dict(resolution.leaves) else 0.2
+        share = 1.0 if leaves != dict(resolution.leaves) else SHORTER
         return PatchResolution(tuple(sorted(leaves.items())), share * resolution.step_tolerance)
 
     @property
@@ -171,6 +184,8 @@ class _Workshop:
         self.cut = CutCells(problem.domain, Grid.over(*map(np.asarray, problem.domain.bounds)))
         self._spaces: dict[PatchResolution, EnergySpace] = {}
         self._errors: dict[PatchResolution, tuple[Array, Array]] = {}
+        self.tails: dict[PatchResolution, float] = {}
+        """The part of each answer's error that its companion's own features hold."""
         self.rough = False
 
     def space(self, resolution: PatchResolution) -> EnergySpace:
@@ -194,8 +209,9 @@ class _Workshop:
         share = LocalFeatures.policy.initial_layer
         apart = {s: max(task.mismatch[s], share * task.drift[s]) for s in task.mismatch}
         layers = frozenset(s for s, by in apart.items() if by > task.tolerance)
+        corners = [] if _smooth(task) else refinement.singular_points(problem)
         leaves = refinement.at_first(
-            self.cut, problem, fields, layers, task.tolerance, self.smoothed(task)
+            self.cut, corners, fields, layers, task.tolerance, self.smoothed(task)
         )
         nothing = not np.any(problem.initial(problem.domain.interior(256).x))
         missed = refinement.missed(self.cut, leaves, problem.initial)
@@ -231,11 +247,15 @@ class _Workshop:
         a, b = (self._heads(s, times) for s in (answer, companion))
         mine, other = (self.space(s.resolution) for s in (answer, companion))
         size = np.linalg.norm(b, axis=1)
-        relative = np.sqrt(_squares(mine, other, a, b)) / np.where(size > 0, size, 1.0)[:, None]
+        shared, own = _squares(mine, other, a, b)
+        relative = np.sqrt(shared + own) / np.where(size > 0, size, 1.0)[:, None]
         late = np.where((times >= layer)[:, None], relative, 0.0)
         decays = _decays(other, b, np.argmax(late, axis=0))
         self._errors[answer.resolution] = late.max(axis=0), decays
         found = np.linalg.norm(relative, axis=1)
+        worst = np.argmax(np.where(times >= layer, found, 0.0))
+        whole = np.sum(shared[worst] + own[worst])
+        self.tails[answer.resolution] = math.sqrt(own[worst].sum() / whole) if whole > 0 else 0.0
         first = np.searchsorted(times, np.append(0.0, ours.times[:-1]), side="right") - 1
         after = np.searchsorted(times, np.append(ours.times[1:], ours.times[-1]))
         return np.array([found[i : j + 1].max() for i, j in zip(first, after, strict=True)])
@@ -261,6 +281,16 @@ class _Workshop:
         return refinement.by_errors(self.cut, leaves, errors, rates, task.tolerance)
 
 
+def _smooth(task: Task) -> bool:
+    """Whether initial values that are not just constant agree with all conditions and their rates.
+
+    Where u is singular at a corner they hardly ever do.
+    """
+    apart = max([*task.mismatch.values(), *task.drift.values()], default=0.0)
+    agree = apart <= AGREEMENT * task.tolerance
+    return agree and not refinement.constant(task.problem.domain, task.problem.initial)
+
+
 def _laws(problem: Problem) -> Laws:
     return problem.kept("laws of the weak form", lambda: Laws(problem))
 
@@ -271,14 +301,16 @@ def _workshop(task: Task) -> _Workshop:
     return task.kept["workshop"]
 
 
-def _squares(mine: EnergySpace, other: EnergySpace, a: Array, b: Array) -> Float[Array, "k p"]:
-    """Squared distances of two fields at each time on each patch."""
-    squares = np.zeros((len(a), len(mine.patches)))
+def _squares(
+    mine: EnergySpace, other: EnergySpace, a: Array, b: Array
+) -> tuple[Float[Array, "k p"], Float[Array, "k p"]]:
+    """Squared distances at each time on each patch: in features of both fields, of the second."""
+    shared, own = (np.zeros((len(a), len(mine.patches))) for _ in range(2))
     for k, (small, large) in enumerate(zip(_parts(mine, a), _parts(other, b), strict=True)):
         n = small.shape[-1]
-        squares[:, k] = np.sum((large[..., :n] - small) ** 2, axis=(1, 2))
-        squares[:, k] += np.sum(large[..., n:] ** 2, axis=(1, 2))
-    return squares
+        shared[:, k] = np.sum((large[..., :n] - small) ** 2, axis=(1, 2))
+        own[:, k] = np.sum(large[..., n:] ** 2, axis=(1, 2))
+    return shared, own
 
 
 def _parts(space: EnergySpace, heads: Float[Array, "k n"]) -> list[Float[Array, "k m _w"]]:
