@@ -353,6 +353,8 @@ def by_errors(
         if decay < SMOOTH and degree < most and more <= 8:
             finer[cell] = min(degree + max(1, min(more, 4)), most)
         else:
-            children = dict.fromkeys(cell.children, min(degree, MOST_DEGREE))
-            finer |= children
+            parts = cell.children
+            if error > 2.0 ** (degree + 1) * goal:  # more than halving a cell can gain
+                parts = [part for child in parts for part in child.children]
+            finer |= dict.fromkeys(parts, min(degree, MOST_DEGREE))
     return balanced(cut, finer)

@@ -132,7 +132,7 @@ def _refined(strategy: AbstractStrategy, run: Runner) -> Solution:
     layer = strategy.layer(task)
     best: Solution | None = None
     before: Solved | None = None
-    least = math.inf
+    least, idle = math.inf, 0
     for attempt in range(1, policy.attempts + 1):
         answer = run(resolution, f"answer {attempt}")
         if not answer.solution.result:
@@ -167,10 +167,13 @@ def _refined(strategy: AbstractStrategy, run: Runner) -> Solution:
             solution = replace(answer.solution, error_estimate=errors)
             worst = _worst(errors, solution, layer)
             # An answer without one right digit does not predict the next, unless u has faded.
-            stalled = worst > policy.gain * least and (least < 1 or _faded(solution, policy.faded))
+            gains = worst <= policy.gain * least or not (
+                least < 1 or _faded(solution, policy.faded)
+            )
+            idle = 0 if gains else idle + 1
             if best is None or worst < least:  # a finer resolution need not be a better one
                 best, least = solution, worst
-            if worst <= tolerance or fixed or stalled:
+            if worst <= tolerance or fixed or idle >= policy.patience:
                 break
         if attempt == policy.attempts:
             break

@@ -3,9 +3,9 @@
 | strategy | what it is | taken by itself |
 | --- | --- | --- |
 | deformed-waves | waves that follow fronts on a periodic box, explicit in time | nonlinear equations of at most second order on periodic boxes of up to three dimensions |
-| moving-features | waves and points that follow a front along an interval | nonlinear equations on an interval |
+| local-features | polynomials on patches that the domain cuts, coupled in the energy metric | equations of at most second order on domains of one or two dimensions with a boundary |
+| moving-features | waves and points that follow a front along an interval | other nonlinear equations on an interval |
 | frozen-features | one basis of waves chosen by the initial values, implicit in time | everything else |
-| local-features | polynomials on patches that the domain cuts, coupled in the energy metric | never: `strategy="local-features"`, for equations of second order in one and two dimensions |
 | paper | the published method: a deep network, all of whose parameters march | never: `strategy="paper"`, or `preset="paper"` |
 
 The first that applies is taken: the order of the table is that of `STRATEGIES`. An option that the
@@ -26,11 +26,12 @@ from tengbc.solver.strategies.paper import Paper
 
 STRATEGIES: list[AbstractStrategy] = [
     DeformedWavesStrategy(),
+    LocalFeatures(),
     MovingFeatures(),
     FrozenFeatures(),
 ]
 """In the order in which they are asked."""
-ON_REQUEST: list[AbstractStrategy] = [LocalFeatures(), Paper()]
+ON_REQUEST: list[AbstractStrategy] = [Paper()]
 """Taken only by name."""
 
 

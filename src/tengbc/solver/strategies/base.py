@@ -36,7 +36,9 @@ class RefinementPolicy:
     lost_attempts: int = 3
     """How many answers may diverge in a row before the problem is given up."""
     gain: float = 0.4
-    """A refinement that leaves more of the error than this is the last."""
+    """A refinement gains if it leaves less of the error than this."""
+    patience: int = 1
+    """After so many refinements in a row that gain nothing the tolerance is given up."""
     share: float = 0.25
     """The part of the tolerance that a step is chosen for."""
     steepest: int = 5

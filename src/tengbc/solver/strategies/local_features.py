@@ -88,7 +88,7 @@ class LocalFeatures(AbstractStrategy):
     name = "local-features"
     what = "polynomials on patches that the domain cuts, coupled in the energy metric"
     honours = frozenset({"rtol"})
-    policy = RefinementPolicy(attempts=12, gain=0.9)
+    policy = RefinementPolicy(attempts=12, gain=0.9, patience=3)
 
     def applies(self, problem: Problem) -> Applies:
         if problem.domain.periodic or problem.domain.dim > 2:
@@ -157,7 +157,7 @@ class LocalFeatures(AbstractStrategy):
         blame: Blame | None,
     ) -> PatchResolution | None:
         work = _workshop(task)
-        if work.tails.get(resolution, 1.0) < TIME_TAIL:
+        if work.steps_to_blame(resolution):
             return PatchResolution(resolution.leaves, SHORTER * resolution.step_tolerance)
         leaves = work.refined(task, resolution)
         dim = task.problem.domain.dim
@@ -184,8 +184,10 @@ class _Workshop:
         self.cut = CutCells(problem.domain, Grid.over(*map(np.asarray, problem.domain.bounds)))
         self._spaces: dict[PatchResolution, EnergySpace] = {}
         self._errors: dict[PatchResolution, tuple[Array, Array]] = {}
-        self.tails: dict[PatchResolution, float] = {}
+        self._tails: dict[PatchResolution, float] = {}
         """The part of each answer's error that its companion's own features hold."""
+        self._shortened: set[tuple] = set()
+        """Leaves for which steps were to blame before."""
         self.rough = False
 
     def space(self, resolution: PatchResolution) -> EnergySpace:
@@ -255,7 +257,9 @@ class _Workshop:
         found = np.linalg.norm(relative, axis=1)
         worst = np.argmax(np.where(times >= layer, found, 0.0))
         whole = np.sum(shared[worst] + own[worst])
-        self.tails[answer.resolution] = math.sqrt(own[worst].sum() / whole) if whole > 0 else 0.0
+        # An answer without one right digit says nothing about what is to blame.
+        if 0 < whole < (0.1 * size[worst]) ** 2:
+            self._tails[answer.resolution] = math.sqrt(own[worst].sum() / whole)
         first = np.searchsorted(times, np.append(0.0, ours.times[:-1]), side="right") - 1
         after = np.searchsorted(times, np.append(ours.times[1:], ours.times[-1]))
         return np.array([found[i : j + 1].max() for i, j in zip(first, after, strict=True)])
@@ -266,6 +270,14 @@ class _Workshop:
         heads = solution.thetas[:, space.order]
         rows = [within_step(solution.times, float(t), solution.stages) for t in times]
         return np.stack([weights @ heads[nodes] for nodes, weights in rows])
+
+    def steps_to_blame(self, resolution: PatchResolution) -> bool:
+        """Whether an error is in features that answer and companion share; for leaves once."""
+        to_blame = self._tails.get(resolution, 1.0) < TIME_TAIL
+        if not to_blame or resolution.leaves in self._shortened:
+            return False
+        self._shortened.add(resolution.leaves)
+        return True
 
     def refined(self, task: Task, resolution: PatchResolution) -> dict[Cell, int]:
         """Finer leaves where errors are; after a march that was lost, all of them."""
