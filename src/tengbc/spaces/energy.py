@@ -7,7 +7,7 @@ The unknowns c are coefficients of features that are orthonormal on each patch, 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import scipy.linalg as sla
@@ -21,8 +21,8 @@ from tengbc.patches.form import EnergyForm, Loads
 from tengbc.patches.laws import Laws
 from tengbc.patches.patches import Patches
 from tengbc.pointwise import check_finite
-from tengbc.projection import Fit
-from tengbc.spaces.interface import AbstractLinearisedSpace, Arrays
+from tengbc.spaces.interface import Arrays
+from tengbc.spaces.weak import AbstractWeakSpace
 
 Array = np.ndarray
 DENSE = 700
@@ -34,7 +34,7 @@ Field = tuple[Float[Array, "_n m"], Float[Array, "_n m d"]]
 """Values and slopes of a field at nodes."""
 
 
-class EnergySpace(AbstractLinearisedSpace):
+class EnergySpace(AbstractWeakSpace):
     """Features of patches, and the weak form of a problem's equation and conditions."""
 
     def __init__(self, laws: Laws, patches: Patches):
@@ -78,9 +78,6 @@ class EnergySpace(AbstractLinearisedSpace):
         found = np.zeros(len(self.parameters))
         found[self.order] = c
         return found
-
-    def rows(self, c: Float[Array, "... n"]) -> Float[Array, "... i"]:
-        return c
 
     # Matrices.
 
@@ -165,7 +162,6 @@ class EnergySpace(AbstractLinearisedSpace):
 
     @property
     def by_modes(self) -> bool:
-        """Whether all step lengths share one set of modes, so that a new one costs nothing."""
         return self.form.size <= DENSE and self.symmetric
 
     @property
@@ -173,18 +169,6 @@ class EnergySpace(AbstractLinearisedSpace):
         """Whether K is symmetric: nothing is carried along, components are not coupled."""
         apart = abs(self.stiffness - self.stiffness.T).max()
         return bool(apart <= 1e-10 * abs(self.stiffness).max())
-
-    def propagator(self, taus, shares, mixing, weights):
-        def step(c: Float[Array, " n"], times: Float[Array, " s"]) -> Float[Array, " n"]:
-            inside = np.stack([self.load(float(t)) for t in times])
-            new = np.zeros(len(c))
-            for tau, share, beta, weight in zip(taus, shares, mixing, weights, strict=True):
-                tau = complex(tau) if tau.imag else float(tau.real)
-                right = share * c + tau * (beta @ inside)
-                new += np.real(weight * self.solve(tau, right, np.zeros(0)))
-            return new
-
-        return step
 
     # Sources, data and what is not linear.
 
@@ -195,6 +179,9 @@ class EnergySpace(AbstractLinearisedSpace):
                 del self._loads[next(iter(self._loads))]
             self._loads[t] = self._load(t, self._matrix(t)[1])
         return self._loads[t]
+
+    def moved(self, c: Float[Array, " n"]) -> Float[Array, " n"]:
+        return self.stiffness @ c
 
     def _matrix(self, t: float) -> tuple[sp.csc_matrix, Loads]:
         """K and the loads of boundary data at a time, of laws that change with it."""
@@ -263,40 +250,6 @@ class EnergySpace(AbstractLinearisedSpace):
         if self._steady is None or not all(self.steady_data.values()):
             self._steady = self.form.boundary_load(self.loads, self._data(t, None))
         return self._steady
-
-    def remainders(self, heads, times):
-        found = [self.remainder(c, float(t))[0] for c, t in zip(heads, times, strict=True)]
-        return np.stack(found), np.zeros((len(found), 0))
-
-    # What every scheme may ask.
-
-    def values(self, theta: Float[Array, " p"]) -> Float[Array, "n m"]:
-        return self.head(theta)[:, None]
-
-    def rates(self, theta: Float[Array, " p"], t: float) -> Float[Array, "n m"]:
-        c = self.head(theta)
-        return (self.remainder(c, t)[0] - self.stiffness @ c)[:, None]
-
-    def project(self, theta, target, t, key=(), first=False) -> Fit:
-        c = target[:, 0]
-        return self._fit(c)
-
-    def _fit(self, c: Float[Array, " n"]) -> Fit:
-        return Fit(self.theta(c), 0.0, 0.0, float(np.linalg.norm(c)), len(c))
-
-    def boundary_fit(self, c: Float[Array, " n"], t: float) -> Fit:
-        return self._fit(c)
-
-    def size(self, theta: Float[Array, " p"]) -> float:
-        return float(np.linalg.norm(self.head(theta)) / np.sqrt(self.problem.domain.measure))
-
-    def measured(
-        self, theta: Float[Array, " p"], t: float, fits: Sequence[Fit]
-    ) -> dict[str, float]:
-        return {"rank": float(len(self.order))}
-
-    def noise(self, c: Float[Array, "..."]) -> float:
-        return 1e3 * float(np.finfo(float).eps) * float(np.linalg.norm(c))
 
     def fitted(self, field: Callable[[Array], Array], tolerance: float = 0.0) -> Float[Array, " p"]:
         """θ of the L² projection of a field, of one that jumps by finer and finer rules."""

@@ -38,6 +38,7 @@ from tengbc.solver.strategies.base import (
 )
 from tengbc.spaces import State
 from tengbc.spaces.energy import EnergySpace
+from tengbc.spaces.reduced import reduced
 
 Array = np.ndarray
 STEP_SHARES = {3: 0.15, 5: 0.5}
@@ -56,6 +57,8 @@ HIGH_ORDER, HIGH_ORDER_CARRIED = 3e-6, 3e-3
 in time do not die out, and more stages pay sooner."""
 STAGE_SHARE = 0.01
 """To which part of a step's error its stages are iterated on."""
+REDUCED_SHARE = 0.1
+"""What a few directions may miss, as part of a step's error."""
 LAYER_STEPS = 6
 """Steps through an initial layer."""
 FIRST_STEPS = 16
@@ -131,11 +134,16 @@ class LocalFeatures(AbstractStrategy):
         start = State(space.fitted(task.problem.initial, task.tolerance))
         layer, end, stages = self.layer(task), task.t_end, self.stages(task)
         first = layer / LAYER_STEPS if layer else end / FIRST_STEPS
-        growth = 2 if space.by_modes else GROWTH
-        steps = AdaptedSteps(end, first, resolution.step_tolerance, stages + 1, growth, layer)
         facts: dict[str, object] = {"patches": len(space.patches), "features": space.form.size}
+        marched = space
+        if not space.by_modes:
+            missed = REDUCED_SHARE * resolution.step_tolerance
+            few = reduced(space, space.head(start.theta), end, layer or first, missed)
+            marched = few or space
+        growth = 2 if marched.by_modes else GROWTH
+        steps = AdaptedSteps(end, first, resolution.step_tolerance, stages + 1, growth, layer)
         scheme = RadauIIA(stages, True, STAGE_SHARE * resolution.step_tolerance)
-        return Plan(space, scheme, steps, start, space.parameters.network, facts)
+        return Plan(marched, scheme, steps, start, space.parameters.network, facts)
 
     def parameters(
         self, task: Task, resolution: PatchResolution, trajectory: Trajectory
