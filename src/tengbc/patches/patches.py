@@ -6,7 +6,6 @@ fewer nodes than the largest of its batch is filled up with nodes of weight zero
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,13 +19,12 @@ from tengbc.networks.patches import PatchTable
 from tengbc.patches import rules
 from tengbc.patches.cells import Cell, touching
 from tengbc.patches.cutting import CutCells
+from tengbc.patches.jumps import Boxes, Jumps
 
 Array = np.ndarray
 SLIVER = 0.15
 """A cut cell with less than this part of its volume left is joined to a neighbour."""
-JUMP_DEPTH = 0.6
-"""How often cells are halved to integrate a jump, for each binary digit of the tolerance."""
-JUMP_SHARE = 1e-3
+JUMP_SHARE = 1e-2
 """Parts and whole of a cell may differ by this part of the tolerance."""
 EXTRA = 1
 """Nodes more, along each axis, than products of two features need: for coefficients."""
@@ -183,46 +181,42 @@ class Patches:
         return values @ mixing, np.stack(gradients, axis=-1)
 
     def projected(
-        self, field: Callable[[Array], Array], which: list[int], tolerance: float
+        self, field: Callable[[Array], Array], which: Sequence[int], tolerance: float, size: float
     ) -> Iterator[tuple[int, Float[Array, "n m"]]]:
-        """The L² projection of a field that jumps onto some patches, by rules on finer cells.
+        """The L² projection of a field that jumps onto some patches and those beside them.
 
-        A cell is halved as long as its parts say something else than the whole.
+        The tolerance is relative to `size`, the field's norm.
         """
-        deepest = math.ceil(-JUMP_DEPTH * math.log2(tolerance))
-        for patch in which:
-            cells = [cell for cell, k in self.patch_of.items() if k == patch]
-            before = self._moments(field, patch, cells)
-            settled = np.zeros(before.shape[1:])
-            close = JUMP_SHARE * tolerance * np.abs(before).max(initial=1e-300)
-            for _ in range(deepest):
-                if not cells:
-                    break
-                children = [child for cell in cells for child in cell.children]
-                parts = self._moments(field, patch, children)
-                family = parts.reshape(len(cells), -1, *parts.shape[1:])
-                apart = np.abs(family.sum(axis=1) - before).max(axis=(1, 2)) > close
-                settled = settled + family[~apart].sum(axis=(0, 1))
-                each = len(children) // len(cells)
-                cells = [c for k, c in enumerate(children) if apart[k // each]]
-                before = family[apart].reshape(-1, *parts.shape[1:])
-            yield patch, settled + before.sum(axis=0)
-
-    def _moments(
-        self, field: Callable[[Array], Array], patch: int, cells: Sequence[Cell]
-    ) -> Float[Array, "c n m"]:
-        """∫ field·φ over cells by one rule each, all in one go."""
-        found = [rules.inside(self.cut, cell, int(self.degrees[patch]) + 2) for cell in cells]
-        ends = np.cumsum([len(w) for _, w in found])
-        x, w = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        values, _ = self.features(np.array([patch]), x[None], slopes=False)
-        weighted = w[:, None] * field(x).reshape(len(x), -1)
-        return np.stack(
-            [
-                values[0, last - len(part) : last].T @ weighted[last - len(part) : last]
-                for last, (_, part) in zip(ends, found, strict=True)
-            ]
+        asked = set(which)
+        beside = [(self.patch_of[c], self.patch_of[other]) for c, other, *_ in self._side_list]
+        # A jump may reach into a patch without passing any of its nodes.
+        asked |= {k for pair in beside for k in pair if asked.intersection(pair)}
+        patches = np.array(sorted(asked))
+        cells = [(cell, k) for cell, k in self.patch_of.items() if k in asked]
+        corners = np.array([self.cut.grid.box(cell) for cell, _ in cells])
+        boxes = Boxes(
+            corners[:, 0],
+            corners[:, 1] - corners[:, 0],
+            np.searchsorted(patches, [k for _, k in cells]),
+            np.array([self.cut.kind(cell) != "whole" for cell, _ in cells]),
         )
+        degree = int(self.degrees[patches].max())
+        most = polynomials.count(len(self.centre[0]), degree)
+        mixing = np.zeros((len(patches), most, most))
+        for i, k in enumerate(patches):
+            n = len(self.table.mixing[k])
+            mixing[i, :n, :n] = self.table.mixing[k]
+        jumps = Jumps(
+            field,
+            lambda x: self.cut.domain._inside(x, 0.0),
+            self.centre[patches],
+            self.half[patches],
+            degree,
+            tolerance,
+        )
+        heads = jumps.projected(boxes, mixing, JUMP_SHARE * tolerance * size)
+        for i, k in enumerate(patches):
+            yield int(k), heads[i, : len(self.table.mixing[k])]
 
     @cached_property
     def inner_faces(self) -> tuple[Faces, ...]:

@@ -7,6 +7,7 @@ The unknowns c are coefficients of features that are orthonormal on each patch, 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -356,7 +357,9 @@ class EnergySpace(AbstractLinearisedSpace):
             missed += batch.members[left > tolerance**2 * size].tolist()
         if tolerance and missed:
             places = self.form.places
-            for patch, head in self.patches.projected(field, missed, tolerance):
+            for patch, head in self.patches.projected(
+                field, missed, tolerance, math.sqrt(size)
+            ):
                 for k in range(self.components):
                     c[places(np.array([patch]), k)[0]] = head[:, k]
         return self.theta(c)

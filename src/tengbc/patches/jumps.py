@@ -1,0 +1,276 @@
+"""Integrals of fields that jump against polynomials: lines are cut where the field jumps.
+
+A box is integrated along lines, along the axis that jumps cross most. Where the field jumps on a
+line is found by bisection, and so is where the jump meets the ends of the lines, so that the
+integrand is smooth between these places. Boxes are halved as long as their parts say something else
+than the whole. To a cell that the domain cuts, its boundary is one more place where a field jumps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from tengbc.networks import polynomials
+from tengbc.patches import rules
+
+Array = np.ndarray
+Field = Callable[[Float[Array, "n d"]], Array]
+EXTRA = 2
+"""Nodes along an axis more than the degree."""
+PLACE = 1e-3
+"""Jumps are located to this part of the tolerance, in units of a box's edge."""
+ENDS = 1e-12
+"""A box is looked at this near its sides, in units of its edges, but not on them, where it may be
+anyone's guess which of two values holds."""
+FLAT = 1e-3
+"""What changes less than this part of the tolerance, in units of the field's size, is no jump."""
+LOOKS, STAYS = 4, 0.5
+"""What is a jump has kept this part of its height when its place was bisected so often."""
+DEEPEST = 30
+"""How often a box may be halved."""
+MOST = 2000
+"""Boxes that are halved at a time, those with the largest differences."""
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Boxes, the patch to which each of them belongs, and whether the domain may cut it."""
+
+    lower: Float[Array, "b d"]
+    size: Float[Array, "b d"]
+    patch: Int[Array, " b"]
+    cut: Bool[Array, " b"]
+
+    def __len__(self) -> int:
+        return len(self.patch)
+
+    def chosen(self, which: Array) -> Boxes:
+        """Some of them."""
+        return Boxes(self.lower[which], self.size[which], self.patch[which], self.cut[which])
+
+    def halved(self) -> Boxes:
+        """The halves along every axis, those of one box one after the other."""
+        dim = self.lower.shape[1]
+        shifts = np.array(np.meshgrid(*[[0.0, 0.5]] * dim, indexing="ij")).reshape(dim, -1).T
+        lower = self.lower[:, None] + shifts * self.size[:, None]
+        each = np.repeat(np.arange(len(self)), len(shifts))
+        return Boxes(
+            lower.reshape(-1, dim), self.size[each] / 2, self.patch[each], self.cut[each]
+        )
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines through boxes along one axis, with a weight each."""
+
+    box: Int[Array, " l"]
+    start: Float[Array, "l d"]
+    length: Float[Array, " l"]
+    axis: int
+    weight: Float[Array, " l"]
+
+    def at(self, which: Array, s: Array) -> Float[Array, "... d"]:
+        """Points on some of them, s ∈ [0, 1]."""
+        extra = (1,) * (s.ndim - 1)
+        x = np.empty((*s.shape, self.start.shape[1]))
+        x[...] = self.start[which].reshape(-1, *extra, self.start.shape[1])
+        x[..., self.axis] += s * self.length[which].reshape(-1, *extra)
+        return x
+
+
+class Jumps:
+    """∫ field·P over boxes, P the products of Legendre's polynomials of the patch of each.
+
+    `inside` tells which points belong to the domain, `centre` and `half` are those of the patches.
+    """
+
+    def __init__(
+        self,
+        field: Field,
+        inside: Callable[[Array], Array],
+        centre: Float[Array, "p d"],
+        half: Float[Array, "p d"],
+        degree: int,
+        tolerance: float,
+    ):
+        self.field, self.inside, self.degree = field, inside, degree
+        self.centre, self.half = centre, half
+        self.powers = polynomials.exponents(centre.shape[1], degree)
+        self.nodes, self.weights = rules.gauss(degree + EXTRA)
+        self.looks = np.array([ENDS, *self.nodes, 1.0 - ENDS])
+        self.flat = FLAT * tolerance
+        self.steps = max(LOOKS, math.ceil(-math.log2(PLACE * tolerance)))
+        self.scale: Array | None = None
+
+    def projected(
+        self, boxes: Boxes, mixing: Float[Array, "p n n"], close: float
+    ) -> Float[Array, "p n m"]:
+        """∫ field·φ for the features φ of every patch, boxes halved while they differ by `close`."""
+        before = self.moments(boxes)
+        found = np.zeros((len(mixing), *before.shape[1:]))
+        for _ in range(DEEPEST):
+            parts = boxes.halved()
+            each = self.moments(parts)
+            family = each.reshape(len(boxes), -1, *before.shape[1:])
+            sums = family.sum(axis=1)
+            apart = np.linalg.norm(
+                np.swapaxes(mixing[boxes.patch], 1, 2) @ (sums - before), axis=(1, 2)
+            )
+            again = apart > close
+            if again.sum() > MOST:
+                again &= apart >= np.partition(apart, -MOST)[-MOST]
+            np.add.at(found, boxes.patch[~again], sums[~again])
+            if not again.any():
+                break
+            chosen = np.repeat(again, family.shape[1])
+            boxes, before = parts.chosen(chosen), each[chosen]
+        else:
+            np.add.at(found, boxes.patch, before)
+        return np.swapaxes(mixing, 1, 2) @ found
+
+    # The integral over one box.
+
+    def moments(self, boxes: Boxes) -> Float[Array, "b n m"]:
+        """∫ field·P over boxes, by lines along the axis of which more is seen to change."""
+        dim = boxes.lower.shape[1]
+        if dim == 1:
+            whole = np.arange(len(boxes))
+            lines = Lines(whole, boxes.lower, boxes.size[:, 0], 0, np.ones(len(boxes)))
+            return self._along(boxes, lines)
+        places = np.stack(np.meshgrid(self.looks, self.looks, indexing="ij"), axis=-1)
+        x = boxes.lower[:, None, None] + places * boxes.size[:, None, None]
+        values = self._values(x, boxes.cut)
+        changes = [self._change(values, 1 + axis) for axis in range(2)]
+        upright = changes[1].sum(axis=(1, 2)) > changes[0].sum(axis=(1, 2))
+        found = None
+        for axis, which in enumerate((~upright, upright)):
+            if not which.any():
+                continue
+            some = boxes.chosen(which)
+            lines = self._lines(some, axis, values[which])
+            part = self._along(some, lines)
+            if found is None:
+                found = np.zeros((len(boxes), *part.shape[1:]))
+            found[which] = part
+        assert found is not None
+        return found
+
+    def _lines(self, boxes: Boxes, axis: int, values: Float[Array, "b l l m"]) -> Lines:
+        """Lines along an axis, at Gauss's nodes between the places where jumps meet their ends."""
+        other = 1 - axis
+        every = np.arange(len(boxes))
+        owner, places = [], []
+        for end in (0, -1):
+            start = boxes.lower.copy()
+            start[:, axis] += self.looks[end] * boxes.size[:, axis]
+            edge = Lines(every, start, boxes.size[:, other], other, np.ones(len(boxes)))
+            line, s = self._breaks(boxes, edge, np.take(values, end, axis=1 + axis))
+            owner.append(line)
+            places.append(s)
+        box, first, last = _pieces(len(boxes), np.concatenate(owner), np.concatenate(places))
+        t = first[:, None] + (last - first)[:, None] * self.nodes
+        start = np.repeat(boxes.lower[box][:, None], len(self.nodes), axis=1)
+        start[..., other] += t * boxes.size[box, other][:, None]
+        weight = self.weights * ((last - first) * boxes.size[box, other])[:, None]
+        owner = np.repeat(box, len(self.nodes))
+        return Lines(owner, start.reshape(-1, 2), boxes.size[owner, axis], axis, weight.ravel())
+
+    def _along(self, boxes: Boxes, lines: Lines) -> Float[Array, "b n m"]:
+        """∫ field·P over the lines of boxes, each cut where the field jumps."""
+        every, axis = np.arange(len(lines.box)), lines.axis
+        looks = np.broadcast_to(self.looks, (len(every), len(self.looks)))
+        seen = self._values(lines.at(every, looks), boxes.cut[lines.box])
+        line, first, last = _pieces(len(every), *self._breaks(boxes, lines, seen))
+        s = first[:, None] + (last - first)[:, None] * self.nodes
+        x = lines.at(line, s)
+        broken = last - first < 1.0
+        values = np.empty((*s.shape, seen.shape[-1]))
+        values[~broken] = seen[line[~broken], 1:-1]
+        if broken.any():
+            values[broken] = self._values(x[broken], boxes.cut[lines.box[line[broken]]])
+        patch = boxes.patch[lines.box]
+        of_line = patch[line][:, None]
+        z = (x[..., axis] - self.centre[of_line, axis]) / self.half[of_line, axis]
+        features, _ = polynomials.legendre(z, self.degree)
+        weight = (last - first) * (lines.length * lines.weight)[line]
+        weighted = (weight[:, None] * self.weights)[..., None] * values[..., : self._components]
+        pieces = np.swapaxes(features, 1, 2) @ weighted
+        sums = np.add.reduceat(pieces, np.searchsorted(line, every))
+        if len(self.powers[0]) == 1:
+            return sums
+        across = 1 - axis
+        z = (lines.start[:, across] - self.centre[patch, across]) / self.half[patch, across]
+        features, _ = polynomials.legendre(z, self.degree)
+        products = sums[:, self.powers[:, axis]] * features[:, self.powers[:, across], None]
+        return np.add.reduceat(products, np.searchsorted(lines.box, np.arange(len(boxes))))
+
+    # Where the field jumps.
+
+    def _breaks(self, boxes: Boxes, lines: Lines, seen: Float[Array, "l q m"]):
+        """(line, s) of the jumps between the looks at lines, each found by bisection."""
+        change = self._change(seen, 1)
+        line, k = np.nonzero(change > self.flat)
+        low, high = self.looks[k], self.looks[k + 1]
+        below, above, first = seen[line, k], seen[line, k + 1], change[line, k]
+        cut = boxes.cut[lines.box]
+        for step in range(self.steps):
+            if not len(line):
+                break
+            middle = (low + high) / 2
+            here = self._values(lines.at(line, middle), cut[line])
+            lower = self._size(here - below) >= self._size(above - here)
+            low, high = np.where(lower, low, middle), np.where(lower, middle, high)
+            below = np.where(lower[:, None], below, here)
+            above = np.where(lower[:, None], here, above)
+            if step + 1 == LOOKS:
+                stays = self._size(above - below) > STAYS * first
+                line, low, high = line[stays], low[stays], high[stays]
+                below, above = below[stays], above[stays]
+        return line, (low + high) / 2
+
+    def _change(self, values: Array, axis: int) -> Array:
+        """By how much a field changes from one look to the next."""
+        return self._size(np.diff(values, axis=axis))
+
+    def _size(self, values: Float[Array, "... m"]) -> Float[Array, "..."]:
+        """The largest component, each in units of its own size."""
+        return np.abs(values / self.scale).max(axis=-1)
+
+    def _values(self, x: Float[Array, "... d"], cut: Bool[Array, " b"]) -> Float[Array, "... m"]:
+        """The field, zero outside the domain, and as last component whether points are inside."""
+        points = x.reshape(-1, x.shape[-1])
+        within = np.ones(len(points), dtype=bool)
+        if cut.any():
+            doubtful = np.repeat(cut, len(points) // len(cut))
+            within[doubtful] = self.inside(points[doubtful])
+        known = self._evaluated(points[within])
+        values = np.zeros((len(points), known.shape[1] + 1))
+        values[within, :-1], values[:, -1] = known, within
+        self._components = known.shape[1]
+        if self.scale is None:
+            size = np.abs(values).max(axis=0)
+            self.scale = np.where(size > 0, size, 1.0)
+        return values.reshape(*x.shape[:-1], -1)
+
+    def _evaluated(self, x: Float[Array, "n d"]) -> Float[Array, "n m"]:
+        """The field at points, filled up to few different numbers of them: each may be compiled."""
+        if not len(x):
+            return np.zeros((0, self._components))
+        filled = 2 ** math.ceil(math.log2(max(len(x), 64)))
+        more = np.concatenate([x, np.broadcast_to(x[-1:], (filled - len(x), x.shape[1]))])
+        return self.field(more).reshape(filled, -1)[: len(x)]
+
+
+def _pieces(count: int, line: Int[Array, " k"], s: Float[Array, " k"]):
+    """(line, first, last) of the pieces of [0, 1] between places, for each of some lines."""
+    owner = np.concatenate([np.arange(count), line, np.arange(count)])
+    places = np.concatenate([np.zeros(count), s, np.ones(count)])
+    order = np.lexsort((places, owner))
+    owner, places = owner[order], places[order]
+    kept = (owner[1:] == owner[:-1]) & (places[1:] > places[:-1])
+    return owner[:-1][kept], places[:-1][kept], places[1:][kept]
