@@ -31,10 +31,13 @@ FLAT = 1e-3
 """What changes less than this part of the tolerance, in units of the field's size, is no jump."""
 LOOKS, STAYS = 4, 0.5
 """What is a jump has kept this part of its height when its place was bisected so often."""
+ROUNDS, REST = 3, 0.1
+"""How often another jump is looked for beside one, if that part of its height is left there."""
 DEEPEST = 30
 """How often a box may be halved."""
-MOST = 2000
-"""Boxes that are halved at a time, those with the largest differences."""
+MOST = 10_000
+"""Boxes that are halved in all, those with the largest differences first: a field that is rough
+everywhere would never come to an end."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ class Jumps:
     ) -> Float[Array, "p n m"]:
         """∫ field·φ for the features φ of every patch, boxes halved while they differ by `close`."""
         before = self.moments(boxes)
-        found = np.zeros((len(mixing), *before.shape[1:]))
+        found, left = np.zeros((len(mixing), *before.shape[1:])), MOST
         for _ in range(DEEPEST):
             parts = boxes.halved()
             each = self.moments(parts)
@@ -122,8 +125,9 @@ class Jumps:
                 np.swapaxes(mixing[boxes.patch], 1, 2) @ (sums - before), axis=(1, 2)
             )
             again = apart > close
-            if again.sum() > MOST:
-                again &= apart >= np.partition(apart, -MOST)[-MOST]
+            if again.sum() > left:
+                again[np.argsort(-apart)[left:]] = False
+            left -= int(again.sum())
             np.add.at(found, boxes.patch[~again], sums[~again])
             if not again.any():
                 break
@@ -162,17 +166,13 @@ class Jumps:
 
     def _lines(self, boxes: Boxes, axis: int, values: Float[Array, "b l l m"]) -> Lines:
         """Lines along an axis, at Gauss's nodes between the places where jumps meet their ends."""
-        other = 1 - axis
-        every = np.arange(len(boxes))
-        owner, places = [], []
-        for end in (0, -1):
-            start = boxes.lower.copy()
-            start[:, axis] += self.looks[end] * boxes.size[:, axis]
-            edge = Lines(every, start, boxes.size[:, other], other, np.ones(len(boxes)))
-            line, s = self._breaks(boxes, edge, np.take(values, end, axis=1 + axis))
-            owner.append(line)
-            places.append(s)
-        box, first, last = _pieces(len(boxes), np.concatenate(owner), np.concatenate(places))
+        other, twice = 1 - axis, np.tile(np.arange(len(boxes)), 2)
+        start = boxes.lower[twice]
+        start[:, axis] += np.repeat(self.looks[[0, -1]], len(boxes)) * boxes.size[twice, axis]
+        edges = Lines(twice, start, boxes.size[twice, other], other, np.ones(len(twice)))
+        seen = np.concatenate([np.take(values, end, axis=1 + axis) for end in (0, -1)])
+        edge, places = self._breaks(edges, boxes.cut[twice], seen)
+        box, first, last = _pieces(len(boxes), twice[edge], places)
         t = first[:, None] + (last - first)[:, None] * self.nodes
         start = np.repeat(boxes.lower[box][:, None], len(self.nodes), axis=1)
         start[..., other] += t * boxes.size[box, other][:, None]
@@ -184,15 +184,16 @@ class Jumps:
         """∫ field·P over the lines of boxes, each cut where the field jumps."""
         every, axis = np.arange(len(lines.box)), lines.axis
         looks = np.broadcast_to(self.looks, (len(every), len(self.looks)))
-        seen = self._values(lines.at(every, looks), boxes.cut[lines.box])
-        line, first, last = _pieces(len(every), *self._breaks(boxes, lines, seen))
+        cut = boxes.cut[lines.box]
+        seen = self._values(lines.at(every, looks), cut)
+        line, first, last = _pieces(len(every), *self._breaks(lines, cut, seen))
         s = first[:, None] + (last - first)[:, None] * self.nodes
         x = lines.at(line, s)
         broken = last - first < 1.0
         values = np.empty((*s.shape, seen.shape[-1]))
         values[~broken] = seen[line[~broken], 1:-1]
         if broken.any():
-            values[broken] = self._values(x[broken], boxes.cut[lines.box[line[broken]]])
+            values[broken] = self._values(x[broken], cut[line[broken]])
         patch = boxes.patch[lines.box]
         of_line = patch[line][:, None]
         z = (x[..., axis] - self.centre[of_line, axis]) / self.half[of_line, axis]
@@ -211,13 +212,31 @@ class Jumps:
 
     # Where the field jumps.
 
-    def _breaks(self, boxes: Boxes, lines: Lines, seen: Float[Array, "l q m"]):
-        """(line, s) of the jumps between the looks at lines, each found by bisection."""
-        change = self._change(seen, 1)
-        line, k = np.nonzero(change > self.flat)
-        low, high = self.looks[k], self.looks[k + 1]
-        below, above, first = seen[line, k], seen[line, k + 1], change[line, k]
-        cut = boxes.cut[lines.box]
+    def _breaks(self, lines: Lines, cut: Bool[Array, " l"], seen: Float[Array, "l q m"]):
+        """(line, s) of the jumps on lines, given what is seen at the looks."""
+        line, k = np.nonzero(self._change(seen, 1) > self.flat)
+        spans = line, self.looks[k], self.looks[k + 1], seen[line, k], seen[line, k + 1]
+        lines_of, places = [line[:0]], [self.looks[:0]]
+        for _ in range(ROUNDS):
+            (line, first, last, start, end), (low, high, below, above) = self._bisected(
+                lines, cut, spans
+            )
+            if not len(line):
+                break
+            lines_of.append(line)
+            places.append((low + high) / 2)
+            # What the field does beside the jump: there may be another one.
+            sides = (line, first, low, start, below), (line, high, last, above, end)
+            spans = tuple(np.concatenate(pair) for pair in zip(*sides, strict=True))
+            height = np.tile(self._size(above - below), 2)
+            rest = self._size(spans[4] - spans[3]) > np.maximum(self.flat, REST * height)
+            spans = tuple(part[rest] for part in spans)
+        return np.concatenate(lines_of), np.concatenate(places)
+
+    def _bisected(self, lines: Lines, cut: Bool[Array, " l"], spans):
+        """The spans (line, first, last, value, value) with a jump, and the same close around it."""
+        line, low, high, below, above = spans
+        height = self._size(above - below)
         for step in range(self.steps):
             if not len(line):
                 break
@@ -228,10 +247,11 @@ class Jumps:
             below = np.where(lower[:, None], below, here)
             above = np.where(lower[:, None], here, above)
             if step + 1 == LOOKS:
-                stays = self._size(above - below) > STAYS * first
+                stays = self._size(above - below) > STAYS * height
+                spans = tuple(part[stays] for part in spans)
                 line, low, high = line[stays], low[stays], high[stays]
                 below, above = below[stays], above[stays]
-        return line, (low + high) / 2
+        return spans, (low, high, below, above)
 
     def _change(self, values: Array, axis: int) -> Array:
         """By how much a field changes from one look to the next."""
