@@ -29,15 +29,21 @@ ENDS = 1e-12
 anyone's guess which of two values holds."""
 FLAT = 1e-3
 """What changes less than this part of the tolerance, in units of the field's size, is no jump."""
-LOOKS, STAYS = 4, 0.5
-"""What is a jump has kept this part of its height when its place was bisected so often."""
+STAYS = {4: 1 / 8, 8: 1 / 2}
+"""After so many bisections a jump has kept more than this part of the height it had at the last
+such count. What is smooth has kept a sixteenth each time, and is sorted out at first, if it can."""
+FEW = 6
+"""Where a line seems to have more jumps than this, it is not cut: boxes are halved instead."""
 ROUNDS, REST = 3, 0.1
 """How often another jump is looked for beside one, if that part of its height is left there."""
 DEEPEST = 30
 """How often a box may be halved."""
-MOST = 10_000
-"""Boxes that are halved in all, those with the largest differences first: a field that is rough
-everywhere would never come to an end."""
+SHORT = 1e-9
+"""A shorter part of a line is no more than round-off."""
+UNSEEN = 100.0
+"""In a box that is not simple what was not seen may fill its area divided by this."""
+MOST = 10_000_000
+"""Points at which a field is looked at, about: one that is rough everywhere comes to no end."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +75,13 @@ class Boxes:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines through boxes along one axis, with a weight each."""
+    """Lines through boxes along one axis, with a weight each, those of one box together.
+
+    On the lines of one strip a field jumps equally often, if the box is a simple one.
+    """
 
     box: Int[Array, " l"]
+    strip: Int[Array, " l"]
     start: Float[Array, "l d"]
     length: Float[Array, " l"]
     axis: int
@@ -107,81 +117,92 @@ class Jumps:
         self.nodes, self.weights = rules.gauss(degree + EXTRA)
         self.looks = np.array([ENDS, *self.nodes, 1.0 - ENDS])
         self.flat = FLAT * tolerance
-        self.steps = max(LOOKS, math.ceil(-math.log2(PLACE * tolerance)))
+        self.steps = max(*STAYS, math.ceil(-math.log2(PLACE * tolerance)))
         self.scale: Array | None = None
+        self.height, self.looked = 0.0, 0
 
     def projected(
         self, boxes: Boxes, mixing: Float[Array, "p n n"], close: float
     ) -> Float[Array, "p n m"]:
         """∫ field·φ for the features φ of every patch, boxes halved while they differ by `close`."""
-        before = self.moments(boxes)
-        found, left = np.zeros((len(mixing), *before.shape[1:])), MOST
+        before, simple = self.moments(boxes)
+        found = np.zeros((len(mixing), *before.shape[1:]))
+        # The mean of Σφ² over a patch is n/|patch|, and no patch is larger than its box.
+        features = np.sqrt(mixing.shape[1] / np.prod(2 * self.half, axis=1))
         for _ in range(DEEPEST):
-            parts = boxes.halved()
-            each = self.moments(parts)
+            looked, parts = self.looked, boxes.halved()
+            each, plain = self.moments(parts)
             family = each.reshape(len(boxes), -1, *before.shape[1:])
             sums = family.sum(axis=1)
-            apart = np.linalg.norm(
-                np.swapaxes(mixing[boxes.patch], 1, 2) @ (sums - before), axis=(1, 2)
-            )
+            apart = np.swapaxes(mixing[boxes.patch], 1, 2) @ (sums - before)
+            apart = np.linalg.norm(apart, axis=(1, 2))
+            unseen = np.prod(boxes.size, axis=1) * features[boxes.patch] * self.height / UNSEEN
+            apart = np.maximum(apart, np.where(simple, 0.0, unseen))
             again = apart > close
-            if again.sum() > left:
-                again[np.argsort(-apart)[left:]] = False
-            left -= int(again.sum())
+            room = (MOST - self.looked) * len(boxes) // (self.looked - looked)
+            again[np.argsort(-apart)[max(0, room) :]] = False
             np.add.at(found, boxes.patch[~again], sums[~again])
             if not again.any():
                 break
             chosen = np.repeat(again, family.shape[1])
-            boxes, before = parts.chosen(chosen), each[chosen]
+            boxes, before, simple = parts.chosen(chosen), each[chosen], plain[chosen]
         else:
             np.add.at(found, boxes.patch, before)
         return np.swapaxes(mixing, 1, 2) @ found
 
     # The integral over one box.
 
-    def moments(self, boxes: Boxes) -> Float[Array, "b n m"]:
-        """∫ field·P over boxes, by lines along the axis of which more is seen to change."""
-        dim = boxes.lower.shape[1]
-        if dim == 1:
+    def moments(self, boxes: Boxes) -> tuple[Float[Array, "b n m"], Bool[Array, " b"]]:
+        """∫ field·P over boxes, by lines along the axis of which more is seen to change.
+
+        And which boxes are simple: what is seen there of jumps fits together.
+        """
+        if boxes.lower.shape[1] == 1:
             whole = np.arange(len(boxes))
-            lines = Lines(whole, boxes.lower, boxes.size[:, 0], 0, np.ones(len(boxes)))
-            return self._along(boxes, lines)
+            return self._along(
+                boxes, Lines(whole, whole, boxes.lower, boxes.size[:, 0], 0, np.ones(len(boxes)))
+            )
         places = np.stack(np.meshgrid(self.looks, self.looks, indexing="ij"), axis=-1)
         x = boxes.lower[:, None, None] + places * boxes.size[:, None, None]
         values = self._values(x, boxes.cut)
         changes = [self._change(values, 1 + axis) for axis in range(2)]
         upright = changes[1].sum(axis=(1, 2)) > changes[0].sum(axis=(1, 2))
-        found = None
+        found = np.zeros((len(boxes), len(self.powers), values.shape[-1] - 1))
+        simple = np.ones(len(boxes), dtype=bool)
         for axis, which in enumerate((~upright, upright)):
-            if not which.any():
-                continue
-            some = boxes.chosen(which)
-            lines = self._lines(some, axis, values[which])
-            part = self._along(some, lines)
-            if found is None:
-                found = np.zeros((len(boxes), *part.shape[1:]))
-            found[which] = part
-        assert found is not None
-        return found
+            if which.any():
+                some = boxes.chosen(which)
+                lines = self._lines(some, axis, values[which])
+                found[which], simple[which] = self._along(some, lines)
+        return found, simple
 
     def _lines(self, boxes: Boxes, axis: int, values: Float[Array, "b l l m"]) -> Lines:
-        """Lines along an axis, at Gauss's nodes between the places where jumps meet their ends."""
+        """Lines along an axis, at Gauss's nodes between the places where jumps meet their ends.
+
+        The two sides of a box are among them, with no weight.
+        """
         other, twice = 1 - axis, np.tile(np.arange(len(boxes)), 2)
         start = boxes.lower[twice]
         start[:, axis] += np.repeat(self.looks[[0, -1]], len(boxes)) * boxes.size[twice, axis]
-        edges = Lines(twice, start, boxes.size[twice, other], other, np.ones(len(twice)))
+        edges = Lines(twice, twice, start, boxes.size[twice, other], other, np.ones(len(twice)))
         seen = np.concatenate([np.take(values, end, axis=1 + axis) for end in (0, -1)])
         edge, places = self._breaks(edges, boxes.cut[twice], seen)
         box, first, last = _pieces(len(boxes), twice[edge], places)
-        t = first[:, None] + (last - first)[:, None] * self.nodes
-        start = np.repeat(boxes.lower[box][:, None], len(self.nodes), axis=1)
-        start[..., other] += t * boxes.size[box, other][:, None]
-        weight = self.weights * ((last - first) * boxes.size[box, other])[:, None]
-        owner = np.repeat(box, len(self.nodes))
-        return Lines(owner, start.reshape(-1, 2), boxes.size[owner, axis], axis, weight.ravel())
+        t = first[:, None] + (last - first)[:, None] * self.looks
+        weight = (last - first)[:, None] * np.array([0.0, *self.weights, 0.0])
+        kept = np.ones(t.shape, dtype=bool)
+        kept[:, 0], kept[:, -1] = first == 0.0, last == 1.0
+        strip = np.repeat(np.arange(len(box)), kept.sum(axis=1))
+        box = box[strip]
+        start = boxes.lower[box]
+        start[:, other] += t[kept] * boxes.size[box, other]
+        weight = weight[kept] * boxes.size[box, other]
+        return Lines(box, strip, start, boxes.size[box, axis], axis, weight)
 
-    def _along(self, boxes: Boxes, lines: Lines) -> Float[Array, "b n m"]:
-        """∫ field·P over the lines of boxes, each cut where the field jumps."""
+    def _along(
+        self, boxes: Boxes, lines: Lines
+    ) -> tuple[Float[Array, "b n m"], Bool[Array, " b"]]:
+        """∫ field·P over the lines of boxes, each cut where the field jumps, and what is simple."""
         every, axis = np.arange(len(lines.box)), lines.axis
         looks = np.broadcast_to(self.looks, (len(every), len(self.looks)))
         cut = boxes.cut[lines.box]
@@ -189,9 +210,15 @@ class Jumps:
         line, first, last = _pieces(len(every), *self._breaks(lines, cut, seen))
         s = first[:, None] + (last - first)[:, None] * self.nodes
         x = lines.at(line, s)
-        broken = last - first < 1.0
-        values = np.empty((*s.shape, seen.shape[-1]))
-        values[~broken] = seen[line[~broken], 1:-1]
+        simple = np.ones(len(boxes), dtype=bool)
+        count = np.bincount(line, weights=last - first > SHORT, minlength=len(every))
+        more, side = np.diff(count), lines.weight == 0
+        # That a jump ends in the corner of a box is nothing unusual, that one begins there is.
+        odd = np.where(side[1:], more > 0, np.where(side[:-1], more < 0, more != 0))
+        simple[lines.box[1:][odd & (lines.strip[1:] == lines.strip[:-1])]] = False
+        broken = (last - first < 1.0) & (lines.weight[line] > 0)
+        values = np.zeros((*s.shape, seen.shape[-1]))
+        values[last - first == 1.0] = seen[line[last - first == 1.0], 1:-1]
         if broken.any():
             values[broken] = self._values(x[broken], cut[line[broken]])
         patch = boxes.patch[lines.box]
@@ -203,12 +230,13 @@ class Jumps:
         pieces = np.swapaxes(features, 1, 2) @ weighted
         sums = np.add.reduceat(pieces, np.searchsorted(line, every))
         if len(self.powers[0]) == 1:
-            return sums
+            return sums, simple
         across = 1 - axis
         z = (lines.start[:, across] - self.centre[patch, across]) / self.half[patch, across]
         features, _ = polynomials.legendre(z, self.degree)
         products = sums[:, self.powers[:, axis]] * features[:, self.powers[:, across], None]
-        return np.add.reduceat(products, np.searchsorted(lines.box, np.arange(len(boxes))))
+        first = np.searchsorted(lines.box, np.arange(len(boxes)))
+        return np.add.reduceat(products, first), simple
 
     # Where the field jumps.
 
@@ -246,10 +274,12 @@ class Jumps:
             low, high = np.where(lower, low, middle), np.where(lower, middle, high)
             below = np.where(lower[:, None], below, here)
             above = np.where(lower[:, None], here, above)
-            if step + 1 == LOOKS:
-                stays = self._size(above - below) > STAYS * height
+            if step + 1 in STAYS:
+                now = self._size(above - below)
+                stays = now > STAYS[step + 1] * height
+                stays &= np.bincount(line[stays], minlength=len(cut))[line] <= FEW
                 spans = tuple(part[stays] for part in spans)
-                line, low, high = line[stays], low[stays], high[stays]
+                line, low, high, height = line[stays], low[stays], high[stays], now[stays]
                 below, above = below[stays], above[stays]
         return spans, (low, high, below, above)
 
@@ -275,12 +305,14 @@ class Jumps:
         if self.scale is None:
             size = np.abs(values).max(axis=0)
             self.scale = np.where(size > 0, size, 1.0)
+            self.height = float(np.linalg.norm(size[:-1]))
         return values.reshape(*x.shape[:-1], -1)
 
     def _evaluated(self, x: Float[Array, "n d"]) -> Float[Array, "n m"]:
         """The field at points, filled up to few different numbers of them: each may be compiled."""
         if not len(x):
             return np.zeros((0, self._components))
+        self.looked += len(x)
         filled = 2 ** math.ceil(math.log2(max(len(x), 64)))
         more = np.concatenate([x, np.broadcast_to(x[-1:], (filled - len(x), x.shape[1]))])
         return self.field(more).reshape(filled, -1)[: len(x)]
