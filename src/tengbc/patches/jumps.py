@@ -39,7 +39,7 @@ ROUNDS, REST = 3, 0.1
 DEEPEST = 30
 """How often a box may be halved."""
 SHORT = 1e-9
-"""A shorter part of a line is no more than round-off."""
+"""What jumps nearer to the end of a line, in units of its length, does so by round-off."""
 UNSEEN = 100.0
 """In a box that is not simple what was not seen may fill its area divided by this."""
 MOST = 10_000_000
@@ -179,24 +179,26 @@ class Jumps:
     def _lines(self, boxes: Boxes, axis: int, values: Float[Array, "b l l m"]) -> Lines:
         """Lines along an axis, at Gauss's nodes between the places where jumps meet their ends.
 
-        The two sides of a box are among them, with no weight.
+        The sides of the strips in between are among them, with no weight.
         """
         other, twice = 1 - axis, np.tile(np.arange(len(boxes)), 2)
         start = boxes.lower[twice]
         start[:, axis] += np.repeat(self.looks[[0, -1]], len(boxes)) * boxes.size[twice, axis]
         edges = Lines(twice, twice, start, boxes.size[twice, other], other, np.ones(len(twice)))
         seen = np.concatenate([np.take(values, end, axis=1 + axis) for end in (0, -1)])
-        edge, places = self._breaks(edges, boxes.cut[twice], seen)
+        edge, places, _ = self._breaks(edges, boxes.cut[twice], seen)
         box, first, last = _pieces(len(boxes), twice[edge], places)
         t = first[:, None] + (last - first)[:, None] * self.looks
+        # The sides of a strip, as near as its place is known.
+        near = np.minimum(2 * 0.5**self.steps, (last - first) / 4)
+        t[:, 0] += np.where(first > 0.0, near, 0.0)
+        t[:, -1] -= np.where(last < 1.0, near, 0.0)
         weight = (last - first)[:, None] * np.array([0.0, *self.weights, 0.0])
-        kept = np.ones(t.shape, dtype=bool)
-        kept[:, 0], kept[:, -1] = first == 0.0, last == 1.0
-        strip = np.repeat(np.arange(len(box)), kept.sum(axis=1))
+        strip = np.repeat(np.arange(len(box)), len(self.looks))
         box = box[strip]
         start = boxes.lower[box]
-        start[:, other] += t[kept] * boxes.size[box, other]
-        weight = weight[kept] * boxes.size[box, other]
+        start[:, other] += t.ravel() * boxes.size[box, other]
+        weight = weight.ravel() * boxes.size[box, other]
         return Lines(box, strip, start, boxes.size[box, axis], axis, weight)
 
     def _along(
@@ -207,15 +209,11 @@ class Jumps:
         looks = np.broadcast_to(self.looks, (len(every), len(self.looks)))
         cut = boxes.cut[lines.box]
         seen = self._values(lines.at(every, looks), cut)
-        line, first, last = _pieces(len(every), *self._breaks(lines, cut, seen))
+        line, place, rim = self._breaks(lines, cut, seen)
+        simple = _simple(lines, line, place, rim, len(boxes))
+        line, first, last = _pieces(len(every), line, place)
         s = first[:, None] + (last - first)[:, None] * self.nodes
         x = lines.at(line, s)
-        simple = np.ones(len(boxes), dtype=bool)
-        count = np.bincount(line, weights=last - first > SHORT, minlength=len(every))
-        more, side = np.diff(count), lines.weight == 0
-        # That a jump ends in the corner of a box is nothing unusual, that one begins there is.
-        odd = np.where(side[1:], more > 0, np.where(side[:-1], more < 0, more != 0))
-        simple[lines.box[1:][odd & (lines.strip[1:] == lines.strip[:-1])]] = False
         broken = (last - first < 1.0) & (lines.weight[line] > 0)
         values = np.zeros((*s.shape, seen.shape[-1]))
         values[last - first == 1.0] = seen[line[last - first == 1.0], 1:-1]
@@ -241,25 +239,24 @@ class Jumps:
     # Where the field jumps.
 
     def _breaks(self, lines: Lines, cut: Bool[Array, " l"], seen: Float[Array, "l q m"]):
-        """(line, s) of the jumps on lines, given what is seen at the looks."""
+        """(line, s) of the jumps on lines, seen at the looks, and which are the domain's rim."""
         line, k = np.nonzero(self._change(seen, 1) > self.flat)
         spans = line, self.looks[k], self.looks[k + 1], seen[line, k], seen[line, k + 1]
-        lines_of, places = [line[:0]], [self.looks[:0]]
+        found = [(line[:0], self.looks[:0], line[:0] > 0)]
         for _ in range(ROUNDS):
             (line, first, last, start, end), (low, high, below, above) = self._bisected(
                 lines, cut, spans
             )
             if not len(line):
                 break
-            lines_of.append(line)
-            places.append((low + high) / 2)
+            found.append((line, (low + high) / 2, below[:, -1] != above[:, -1]))
             # What the field does beside the jump: there may be another one.
             sides = (line, first, low, start, below), (line, high, last, above, end)
             spans = tuple(np.concatenate(pair) for pair in zip(*sides, strict=True))
             height = np.tile(self._size(above - below), 2)
             rest = self._size(spans[4] - spans[3]) > np.maximum(self.flat, REST * height)
             spans = tuple(part[rest] for part in spans)
-        return np.concatenate(lines_of), np.concatenate(places)
+        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
 
     def _bisected(self, lines: Lines, cut: Bool[Array, " l"], spans):
         """The spans (line, first, last, value, value) with a jump, and the same close around it."""
@@ -326,3 +323,17 @@ def _pieces(count: int, line: Int[Array, " k"], s: Float[Array, " k"]):
     owner, places = owner[order], places[order]
     kept = (owner[1:] == owner[:-1]) & (places[1:] > places[:-1])
     return owner[:-1][kept], places[:-1][kept], places[1:][kept]
+
+
+def _simple(
+    lines: Lines, line: Int[Array, " k"], s: Float[Array, " k"], rim: Bool[Array, " k"], boxes: int
+) -> Bool[Array, " b"]:
+    """In which boxes the lines of every strip meet equally many jumps, and the rim as often."""
+    simple, side = np.ones(boxes, dtype=bool), lines.weight == 0
+    within = (s > SHORT) & (s < 1.0 - SHORT)
+    for kind in (rim, ~rim):
+        more = np.diff(np.bincount(line[within & kind], minlength=len(side)))
+        # That a jump ends in the corner of a box is nothing unusual, that one begins there is.
+        odd = np.where(side[1:], more > 0, np.where(side[:-1], more < 0, more != 0))
+        simple[lines.box[1:][odd & (lines.strip[1:] == lines.strip[:-1])]] = False
+    return simple
