@@ -17,6 +17,7 @@ from jaxtyping import Float, Int
 from tengbc.networks import polynomials
 from tengbc.networks.patches import PatchTable
 from tengbc.patches import rules
+from tengbc.patches.breaks import Looked
 from tengbc.patches.cells import Cell, touching
 from tengbc.patches.cutting import CutCells
 from tengbc.patches.jumps import Boxes, Jumps
@@ -25,7 +26,8 @@ Array = np.ndarray
 SLIVER = 0.15
 """A cut cell with less than this part of its volume left is joined to a neighbour."""
 JUMP_SHARE = 1e-2
-"""Parts and whole of a cell may differ by this part of the tolerance."""
+"""Parts and whole of a box may differ by this part of the tolerance. For 360 disks and half-planes
+on three domains the projection was then wrong by 0.05 tolerances at worst, 2e-4 in the median."""
 EXTRA = 1
 """Nodes more, along each axis, than products of two features need: for coefficients."""
 
@@ -181,42 +183,39 @@ class Patches:
         return values @ mixing, np.stack(gradients, axis=-1)
 
     def projected(
-        self, field: Callable[[Array], Array], which: Sequence[int], tolerance: float, size: float
+        self,
+        field: Callable[[Array], Array],
+        which: Sequence[int],
+        tolerance: float,
+        size: float,
+        largest: Float[Array, " m"],
     ) -> Iterator[tuple[int, Float[Array, "n m"]]]:
         """The L² projection of a field that jumps onto some patches and those beside them.
 
-        The tolerance is relative to `size`, the field's norm.
+        `tolerance` is relative to the field's norm, `size`; `largest` are its largest values.
         """
         asked = set(which)
         beside = [(self.patch_of[c], self.patch_of[other]) for c, other, *_ in self._side_list]
         # A jump may reach into a patch without passing any of its nodes.
-        asked |= {k for pair in beside for k in pair if asked.intersection(pair)}
-        patches = np.array(sorted(asked))
-        cells = [(cell, k) for cell, k in self.patch_of.items() if k in asked]
-        corners = np.array([self.cut.grid.box(cell) for cell, _ in cells])
-        boxes = Boxes(
-            corners[:, 0],
-            corners[:, 1] - corners[:, 0],
-            np.searchsorted(patches, [k for _, k in cells]),
-            np.array([self.cut.kind(cell) != "whole" for cell, _ in cells]),
-        )
+        patches = np.array(sorted(asked.union(*(p for p in beside if asked.intersection(p)))))
+        number = {int(k): i for i, k in enumerate(patches)}
+        cells = [cell for cell, k in self.patch_of.items() if k in number]
+        lower, upper = np.array([self.cut.grid.box(cell) for cell in cells]).swapaxes(0, 1)
+        cut = np.array([self.cut.kind(cell) != "whole" for cell in cells])
+        owner = np.array([number[self.patch_of[cell]] for cell in cells])
         degree = int(self.degrees[patches].max())
-        most = polynomials.count(len(self.centre[0]), degree)
+        most = polynomials.count(lower.shape[1], degree)
         mixing = np.zeros((len(patches), most, most))
-        for i, k in enumerate(patches):
-            n = len(self.table.mixing[k])
-            mixing[i, :n, :n] = self.table.mixing[k]
-        jumps = Jumps(
-            field,
-            lambda x: self.cut.domain._inside(x, 0.0),
-            self.centre[patches],
-            self.half[patches],
-            degree,
-            tolerance,
-        )
+        counts = [len(self.table.mixing[k]) for k in patches]
+        for i, n in enumerate(counts):
+            mixing[i, :n, :n] = self.table.mixing[patches[i]]
+        inside = lambda x: self.cut.domain._inside(x, 0.0)
+        seen = Looked(field, inside, largest, tolerance)
+        jumps = Jumps(seen, self.centre[patches], self.half[patches], degree)
+        boxes = Boxes(lower, upper - lower, owner, cut)
         heads = jumps.projected(boxes, mixing, JUMP_SHARE * tolerance * size)
-        for i, k in enumerate(patches):
-            yield int(k), heads[i, : len(self.table.mixing[k])]
+        for k, head, n in zip(patches.tolist(), heads, counts, strict=True):
+            yield k, head[:n]
 
     @cached_property
     def inner_faces(self) -> tuple[Faces, ...]:

@@ -343,12 +343,14 @@ class EnergySpace(AbstractLinearisedSpace):
         return 1e3 * float(np.finfo(float).eps) * float(np.linalg.norm(c))
 
     def fitted(self, field: Callable[[Array], Array], tolerance: float = 0.0) -> Float[Array, " p"]:
-        """θ of the L² projection of a field, of one that jumps by finer and finer rules."""
+        """θ of the L² projection of a field, of one that jumps by lines cut at the jumps."""
         density, size, missed = [], 0.0, []
+        largest = np.zeros(self.components)
         for batch, *_ in self.form.inside:
             x = batch.x.reshape(-1, batch.x.shape[-1])
             density.append(field(x).reshape(*batch.w.shape, self.components))
             size += float(np.sum(batch.w[..., None] * density[-1] ** 2))
+            largest = np.maximum(largest, np.abs(density[-1]).max(axis=(0, 1)))
         c = self.form.load(density)
         for (batch, *_), values, near in zip(
             self.form.inside, density, self.form.at_nodes(c), strict=True
@@ -358,7 +360,7 @@ class EnergySpace(AbstractLinearisedSpace):
         if tolerance and missed:
             places = self.form.places
             for patch, head in self.patches.projected(
-                field, missed, tolerance, math.sqrt(size)
+                field, missed, tolerance, math.sqrt(size), largest
             ):
                 for k in range(self.components):
                     c[places(np.array([patch]), k)[0]] = head[:, k]
