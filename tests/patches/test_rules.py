@@ -84,15 +84,15 @@ def test_an_arc_that_rises_a_little_above_a_plane(apart):
         assert np.abs(difference).max() <= 1e-12
 
 
-def test_a_hole_that_touches_a_plane_leaves_two_cusps():
-    """No point sees both of them, however often they are halved; the integrals are right still."""
+@pytest.mark.parametrize("centre", [(0.2, -0.1), (-0.1, 0.2), (0.2, 0.1), (0.1, 0.2), (-0.1, -0.1)])
+def test_a_hole_that_touches_a_plane_leaves_two_cusps(centre):
+    """No point sees both of them, so that each has a rule of its own."""
     square = [(-1, -1), (1, -1), (1, 1), (-1, 1)]
-    domain = tb.Polygon(square, holes=[tb.Disk(0.6, (0.2, -0.1))])  # its top is at 0.5
+    domain = tb.Polygon(square, holes=[tb.Disk(0.6, centre)])  # touches a plane at ±0.5
     cut = CutCells(domain, Grid.over(*map(np.asarray, domain.bounds)))
     points = domain.interior(rule="gauss", order=2 * COUNT - 1)
     for level in (1, 2, 3):
         x, w = together(cut, level)
         difference = moments(domain, x, w) - moments(domain, points.x, points.w)
         assert np.abs(difference).max() <= 1e-12
-        assert w.min() >= -1e-8 and domain.contains(x, 1e-2).all()
-        assert w[~domain.contains(x, 1e-11)].sum() <= 1e-7  # what a cone takes off again
+        assert (w > 0).all() and domain.contains(x, 1e-11).all()

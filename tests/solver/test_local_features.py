@@ -195,6 +195,7 @@ def test_the_same_problem_twice_gives_the_same_bits():
 
 def test_nothing_of_a_solve_outlives_its_solution():
     """Matrices and factorisations go with the task, the rest with the problem."""
+
     def spaces():
         gc.collect()
         return sum(isinstance(thing, EnergySpace) for thing in gc.get_objects())

@@ -6,7 +6,6 @@ fewer nodes than the largest of its batch is filled up with nodes of weight zero
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,20 +13,22 @@ from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
+from numpy.polynomial.legendre import legvander
 
 from tengbc.networks import polynomials
 from tengbc.networks.patches import PatchTable
 from tengbc.patches import rules
+from tengbc.patches.breaks import Looked
 from tengbc.patches.cells import Cell, touching
 from tengbc.patches.cutting import CutCells
+from tengbc.patches.jumps import Boxes, Jumps
 
 Array = np.ndarray
 SLIVER = 0.15
 """A cut cell with less than this part of its volume left is joined to a neighbour."""
-JUMP_DEPTH = 0.6
-"""How often cells are halved to integrate a jump, for each binary digit of the tolerance."""
-JUMP_SHARE = 1e-3
-"""Parts and whole of a cell may differ by this part of the tolerance."""
+JUMP_SHARE = 1e-2
+"""Parts and whole of a box may differ by this part of the tolerance. For 360 disks and half-planes
+on three domains the projection was then wrong by 0.05 tolerances at worst, 2e-4 in the median."""
 EXTRA = 1
 """Nodes more, along each axis, than products of two features need: for coefficients."""
 
@@ -182,46 +183,49 @@ class Patches:
         return values, np.stack(gradients, axis=-1)
 
     def projected(
-        self, field: Callable[[Array], Array], which: list[int], tolerance: float
+        self,
+        field: Callable[[Array], Array],
+        which: Sequence[int],
+        tolerance: float,
+        size: float,
+        largest: Float[Array, " m"],
     ) -> Iterator[tuple[int, Float[Array, "n m"]]]:
-        """The L² projection of a field that jumps onto some patches, by rules on finer cells.
+        """The L² projection of a field that jumps onto some patches and those beside them.
 
-        A cell is halved as long as its parts say something else than the whole.
+        `tolerance` is relative to the field's norm, `size`; `largest` are its largest values.
         """
-        deepest = math.ceil(-JUMP_DEPTH * math.log2(tolerance))
-        for patch in which:
-            cells = [cell for cell, k in self.patch_of.items() if k == patch]
-            before = self._moments(field, patch, cells)
-            settled = np.zeros(before.shape[1:])
-            close = JUMP_SHARE * tolerance * np.abs(before).max(initial=1e-300)
-            for _ in range(deepest):
-                if not cells:
-                    break
-                children = [child for cell in cells for child in cell.children]
-                parts = self._moments(field, patch, children)
-                family = parts.reshape(len(cells), -1, *parts.shape[1:])
-                apart = np.abs(family.sum(axis=1) - before).max(axis=(1, 2)) > close
-                settled = settled + family[~apart].sum(axis=(0, 1))
-                each = len(children) // len(cells)
-                cells = [c for k, c in enumerate(children) if apart[k // each]]
-                before = family[apart].reshape(-1, *parts.shape[1:])
-            yield patch, settled + before.sum(axis=0)
+        asked = set(which)
+        beside = [(self.patch_of[c], self.patch_of[other]) for c, other, *_ in self._side_list]
+        # A jump may reach into a patch without passing any of its nodes.
+        patches = np.array(sorted(asked.union(*(p for p in beside if asked.intersection(p)))))
+        number = {int(k): i for i, k in enumerate(patches)}
+        cells = [cell for cell, k in self.patch_of.items() if k in number]
+        lower, upper = np.array([self.cut.grid.box(cell) for cell in cells]).swapaxes(0, 1)
+        cut = np.array([self.cut.kind(cell) != "whole" for cell in cells])
+        owner = np.array([number[self.patch_of[cell]] for cell in cells])
+        degree = int(self.degrees[patches].max())
+        most = polynomials.count(lower.shape[1], degree)
+        mixing = np.zeros((len(patches), most, most))
+        counts = [len(self.table.mixing[k]) for k in patches]
+        for i, n in enumerate(counts):
+            mixing[i, :n, :n] = self._of_products(int(patches[i]))
+        inside = lambda x: self.cut.domain._inside(x, 0.0)
+        seen = Looked(field, inside, largest, tolerance)
+        jumps = Jumps(seen, self.centre[patches], self.half[patches], degree)
+        boxes = Boxes(lower, upper - lower, owner, cut)
+        heads = jumps.projected(boxes, mixing, JUMP_SHARE * tolerance * size)
+        for k, head, n in zip(patches.tolist(), heads, counts, strict=True):
+            yield k, head[:n]
 
-    def _moments(
-        self, field: Callable[[Array], Array], patch: int, cells: Sequence[Cell]
-    ) -> Float[Array, "c n m"]:
-        """∫ field·φ over cells by one rule each, all in one go."""
-        found = [rules.inside(self.cut, cell, int(self.degrees[patch]) + 2) for cell in cells]
-        ends = np.cumsum([len(w) for _, w in found])
-        x, w = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        values, _ = self.features(np.array([patch]), x[None], slopes=False)
-        weighted = w[:, None] * field(x).reshape(len(x), -1)
-        return np.stack(
-            [
-                values[0, last - len(part) : last].T @ weighted[last - len(part) : last]
-                for last, (_, part) in zip(ends, found, strict=True)
-            ]
-        )
+    def _of_products(self, patch: int) -> Float[Array, "n n"]:
+        """How products of Legendre's polynomials on its box make up the features of a patch."""
+        degree, box = int(self.degrees[patch]), (self.centre[patch], self.half[patch])
+        grid = np.meshgrid(*[rules.gauss(degree + 1)[0] * 2 - 1] * len(box[0]), indexing="ij")
+        z = np.stack(grid, axis=-1).reshape(-1, len(box[0]))
+        along, powers = legvander(z, degree), polynomials.exponents(z.shape[1], degree)
+        products = np.prod([along[:, a, powers[:, a]] for a in range(z.shape[1])], axis=0)
+        features, _ = self.features(np.array([patch]), (box[0] + z * box[1])[None], slopes=False)
+        return np.linalg.lstsq(products, features[0])[0]
 
     @cached_property
     def inner_faces(self) -> tuple[Faces, ...]:

@@ -10,12 +10,14 @@ weight is positive and every node lies inside; a region that no such point is fo
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from jaxtyping import Float
 
 from tengbc.geometry import quadrature
 from tengbc.patches.cells import Cell
-from tengbc.patches.cutting import CutCells, Piece
+from tengbc.patches.cutting import NEAR, CutCells, Piece
 
 Array = np.ndarray
 Rule = tuple[Float[Array, "q d"], Float[Array, " q"]]
@@ -25,6 +27,15 @@ DEEPEST = 5
 """A region is halved this often in search of parts that can be seen from one point."""
 HIDDEN = -1e-11
 """A part of an outline counts as hidden below this part of the region's size squared."""
+
+
+class Part(NamedTuple):
+    """A part of an outline: nodes, weights, normals, and where it begins and ends."""
+
+    x: Float[Array, "q d"]
+    w: Float[Array, " q"]
+    normal: Float[Array, "q d"]
+    ends: tuple[Float[Array, " d"], Float[Array, " d"]]
 
 
 def gauss(count: int) -> tuple[Float[Array, " q"], Float[Array, " q"]]:
@@ -69,12 +80,46 @@ def inside(cut: CutCells, cell: Cell, count: int, depth: int = 0) -> Rule:
 def _cones(cut: CutCells, cell: Cell, count: int, size: float, last: bool) -> Rule | None:
     """The rule of cones over the outline; None if no point sees all of it, unless it must do."""
     sides, pieces = cut.sides(cell), cut.pieces(cell)
-    found = [(*on_segment(s.start, s.end, count), np.tile(s.normal, (count, 1))) for s in sides] + [
-        (x, w, normal) for x, normal, w in (on_piece(p, count) for p in pieces)
+    outline = [
+        Part(*on_segment(s.start, s.end, count), np.tile(s.normal, (count, 1)), (s.start, s.end))
+        for s in sides
     ]
-    x, w, normal = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    ends = [e for s in sides for e in (s.start, s.end)]
-    ends += [e for p in pieces for e in (p.ends[0], p.ends[2])]
+    for piece in pieces:
+        x, normal, w = on_piece(piece, count)
+        outline.append(Part(x, w, normal, (piece.ends[0], piece.ends[2])))
+    found = [_from_a_point(loop, count, size, last) for loop in _loops(outline, size)]
+    parts = [rule for rule in found if rule is not None]
+    if len(parts) < len(found):
+        return None
+    return np.concatenate([x for x, _ in parts]), np.concatenate([w for _, w in parts])
+
+
+def _loops(outline: list[Part], size: float) -> list[list[Part]]:
+    """The outline, divided where it meets itself: a hole that touches a side leaves two cusps."""
+    ends = np.array([end for part in outline for end in part.ends])
+    near = np.linalg.norm(ends[:, None] - ends, axis=2) <= NEAR * size
+    for point in ends[near.sum(axis=1) > 2]:
+        for axis in (0, 1):
+            low, high = [], []
+            for part in outline:
+                (low if part.x[:, axis].mean() < point[axis] else high).append(part)
+            if low and high and _closed(low, size):
+                return [*_loops(low, size), *_loops(high, size)]
+    return [outline]
+
+
+def _closed(parts: list[Part], size: float) -> bool:
+    """Whether ∮ n ds = 0."""
+    total = np.sum([part.w @ part.normal for part in parts], axis=0)
+    return bool(np.abs(total).max() <= NEAR * size)
+
+
+def _from_a_point(outline: list[Part], count: int, size: float, last: bool) -> Rule | None:
+    """The rule of cones from a point that sees all of an outline."""
+    x, w, normal = (
+        np.concatenate(each) for each in zip(*((p.x, p.w, p.normal) for p in outline), strict=True)
+    )
+    ends = [end for part in outline for end in part.ends]
     points = np.array([*ends, np.mean(ends, axis=0), (w @ x) / w.sum()])
     heights = np.sum((x - points[:, None]) * normal, axis=2)
     seen = heights.min(axis=1) >= HIDDEN * size

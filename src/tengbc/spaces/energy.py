@@ -7,6 +7,7 @@ The unknowns c are coefficients of features that are orthonormal on each patch, 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -252,15 +253,16 @@ class EnergySpace(AbstractWeakSpace):
         return self._steady
 
     def fitted(self, field: Callable[[Array], Array], tolerance: float = 0.0) -> Float[Array, " p"]:
-        """θ of the L² projection of a field, of one that jumps by finer and finer rules."""
+        """θ of the L² projection of a field, of one that jumps by lines cut at the jumps."""
         form = self.form
         values = field(form.within.x).reshape(-1, self.components)
         c = form.load(values)
         left, whole = (self._squares(part) for part in (values - form.at_nodes(c), values))
-        missed = np.flatnonzero(left > tolerance**2 * whole.sum()).tolist()
+        size, largest = math.sqrt(whole.sum()), np.abs(values).max(axis=0)
+        missed = np.flatnonzero(left > (tolerance * size) ** 2).tolist()
         if tolerance and missed:
             places = form.places
-            for patch, head in self.patches.projected(field, missed, tolerance):
+            for patch, head in self.patches.projected(field, missed, tolerance, size, largest):
                 for k in range(self.components):
                     c[places(np.array([patch]), k)[0]] = head[:, k]
         return self.theta(c)
