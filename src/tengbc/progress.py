@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from tengbc.types import Progress
 
@@ -87,6 +87,7 @@ def time_left(passed: float, fraction: float) -> str:
     return f"{hours}:{minutes:02d}:{seconds:02d} left" if hours else f"{minutes}:{seconds:02d} left"
 
 
+@runtime_checkable
 class Screen(Protocol):
     """Something to draw on."""
 
