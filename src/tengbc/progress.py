@@ -19,6 +19,8 @@ PATIENCE = 1.0
 """Seconds before anything is shown."""
 REDRAW = 0.1
 """Seconds between two drawings."""
+BAR = 24
+"""Columns of a bar."""
 LINE_EVERY = 30.0
 """Seconds between two lines, where lines cannot be drawn over."""
 
@@ -72,9 +74,9 @@ class Bar:
         if self._screen is None:
             self._screen = _screen()
         short = lambda value: f"{value:.3g}" if isinstance(value, float) else str(value)
-        text = "  ".join(f"{name} {short(value)}" for name, value in known.items())
+        words = [f"{name} {short(value)}" for name, value in known.items()]
         left = time_left(now - self._phase_began, fraction)
-        self._screen.draw(phase, fraction, f"{text}  {left}".strip())
+        self._screen.draw(phase, fraction, "  ".join([left, *words] if left else words))
 
 
 def time_left(passed: float, fraction: float) -> str:
@@ -115,9 +117,10 @@ class _Terminal:
     def __init__(self, console: Console):
         from rich.progress import BarColumn, Progress, TextColumn
 
+        self._console = console
         self._progress = Progress(
             TextColumn("{task.description:<12}"),
-            BarColumn(bar_width=24),
+            BarColumn(bar_width=BAR),
             TextColumn("{task.percentage:>3.0f}%"),
             TextColumn("{task.fields[known]}"),
             console=console,
@@ -128,7 +131,9 @@ class _Terminal:
         self._progress.start()
 
     def draw(self, phase: str, fraction: float, text: str) -> None:
-        self._progress.update(self._task, description=phase, completed=fraction, known=text)
+        room = max(self._console.width - max(len(phase), 12) - BAR - 8, 0)  # 8: percent and gaps
+        known = text[:room]  # else rich would take the room from the bar
+        self._progress.update(self._task, description=phase, completed=fraction, known=known)
 
     def close(self) -> None:
         self._progress.stop()

@@ -27,6 +27,7 @@ def resume(
     from tengbc.cli.terminal import say
     from tengbc.runs.directory import RunDirectory, outcome_of
 
+    options(max_seconds=max_seconds)  # checked before the directory is locked
     outcome = outcome_of(directory)
     if outcome is not None:  # its process may have been killed just after it: not an error
         say(f"{directory} is finished already ({outcome}); look at its summary.json.")
@@ -34,8 +35,8 @@ def resume(
         raise typer.Exit(1 if known is None else known.exit_code)
     opened, chosen = RunDirectory.open(directory)
     if max_seconds is not None:
-        given = chosen.options.model_dump(exclude_none=True) | {"max_seconds": max_seconds}
-        chosen = replace(chosen, options=options(**given))
+        longer = chosen.options.model_copy(update={"max_seconds": max_seconds})
+        chosen = replace(chosen, options=longer)
     check_problem(chosen.problem)
     before = opened.newest_checkpoint(chosen, say)
     solve_and_write(chosen, opened, before, quiet, as_json, began, new=False)
