@@ -281,12 +281,13 @@ class _March:
         if done > 2 and not at_once and now - self._looked < self._interval:
             return False
         self._looked = now
-        stopping = self.stage.stopping or self.deadline.over  # first: so its state is offered too
         for record in trajectory.history[self._noted :]:
             self.stage.note(record)
         if done > self._offered:
-            self.stage.offer(lambda: trajectory.snapshot(self.space))
             self.watch(trajectory)
+        stopping = self.stage.stopping or self.deadline.over
+        if done > self._offered:  # after the question: where the march stops, its state is offered
+            self.stage.offer(lambda: trajectory.snapshot(self.space))
         self._noted = self._offered = done
         return stopping
 
