@@ -258,7 +258,8 @@ def _too_late(task: Task, seconds: float) -> str:
         return ""
     if not left:
         return OVER
-    return f"a finer resolution takes some {seconds:.2g} s, and of max_seconds {left:.2g} are left"
+    takes, rest = (f"{s:.2g}" if s < 10 else f"{s:.0f}" for s in (seconds, left))
+    return f"a finer resolution takes some {takes} s, and of max_seconds {rest} are left"
 
 
 def _level_time(

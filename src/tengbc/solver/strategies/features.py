@@ -36,7 +36,7 @@ MOST_NUMBERS = 4_000_000
 """Numbers in the states that are kept of a longer march, 32 MB."""
 FACTORISING, PRODUCTS = 48, 20
 """Operations per row and squared unknown of a step's factorisations, per row and unknown of a step;
-measured on a disk with 450 to 1200 features, they foretell the seconds to a factor of 1.5."""
+measured on a disk with 245 to 1200 features, they foretell the seconds to a factor of 1.6."""
 COMPILING = 4.0
 """Seconds that go into compiling, however small the problem is."""
 RANDOM = FeatureFamily()
