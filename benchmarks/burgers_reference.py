@@ -64,7 +64,7 @@ def compute(
     most: int = 4096,
     dt: float = DT,
     workers: int = 2,
-    report: Progress = lambda phase, fraction, known: None,
+    progress: Progress = lambda phase, fraction, known: None,
 ) -> SpectralSolution:
     """The solution up to a time, at those of TIMES that lie before it."""
     return solve_spectral(
@@ -76,7 +76,7 @@ def compute(
         dt=dt,
         times=[t for t in TIMES if t <= until],
         workers=workers,
-        report=report,
+        progress=progress,
     )
 
 
@@ -114,7 +114,7 @@ def part(place: Path, dt: float, until: float, most: int, workers: int) -> Path:
             at = f"t = {known['time']:.3f}, {known['points']} points per axis"
             print(f"Δt = {dt:g}, {at}", flush=True)
 
-    solution = compute(until, most=most, dt=dt, workers=workers, report=show)
+    solution = compute(until, most=most, dt=dt, workers=workers, progress=show)
     u, method = samples(solution), described(solution)
     _save(path, t=solution.times, u=u, method=np.array(method), made_with=np.array(made_with))
     return path

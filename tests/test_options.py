@@ -21,7 +21,7 @@ COUNTS = {
     "first_subset",
     "fit_iterations",
 }
-REALS = {"dt", "t_end", "rtol", "cutoff"}
+REALS = {"dt", "t_end", "rtol", "cutoff", "max_seconds"}
 NAMES = {"preset", "scheme", "activation", "lstsq", "stage_data"}
 FREE_NAMES = {"strategy"}  # which ones there are is known only where they are
 OTHERS = {"seed", "widths"}

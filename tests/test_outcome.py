@@ -8,6 +8,7 @@ from tengbc.outcome import Outcome, Result
 ERRORS = {
     Outcome.DONE: None,
     Outcome.INTERRUPTED: None,
+    Outcome.OUT_OF_TIME: None,
     Outcome.DIVERGED: DivergedError,
     Outcome.NON_FINITE: NonFiniteError,
     Outcome.STALLED: DivergedError,

@@ -1,11 +1,12 @@
-"""The stopwatch: laps follow each other, and compilation is told apart."""
+"""The stopwatch: laps follow each other, and compilation is told apart. The deadline."""
 
+import math
 import time
 
 import jax
 import jax.numpy as jnp
 
-from tengbc.timing import Stopwatch, compile_clock
+from tengbc.timing import Deadline, Stopwatch, compile_clock
 
 
 def test_compilation_is_told_apart():
@@ -26,3 +27,11 @@ def test_a_lap_begins_where_the_last_one_ended():
     second, _ = watch.lap()
     assert first >= 0.02 and second >= 0.01
     assert watch.computing < first
+
+
+def test_a_deadline_comes_when_its_seconds_have_passed():
+    soon, never = Deadline(0.02), Deadline()
+    assert 0 < soon.left <= 0.02 and not soon.over
+    assert never.left == math.inf and not never.over
+    time.sleep(0.03)
+    assert soon.left == 0 and soon.over and not never.over

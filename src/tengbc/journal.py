@@ -31,6 +31,11 @@ LOOK = 0.05
 """Seconds between two looks of a march at its journal: a step may take a thousandth of that."""
 
 
+def never() -> bool:
+    """Nobody asks for an end."""
+    return False
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """A stage at one moment: named arrays, and facts in terms of JSON."""
@@ -85,8 +90,8 @@ class Stage(Protocol):
 class Journal(Protocol):
     """Where the stages of a run are written down."""
 
-    def stage(self, name: str) -> Stage:
-        """The stage of that name."""
+    def stage(self, name: str, over: Callable[[], bool] = never) -> Stage:
+        """The stage of that name, which is also asked to end once `over` says so."""
         ...
 
 
@@ -95,7 +100,7 @@ class _Nothing:
     """A stage of which nothing is written down."""
 
     name: str = "march"
-    asked: Callable[[], bool] = lambda: False
+    asked: Callable[[], bool] = never
     seconds_before: float = 0.0
 
     @property
@@ -122,11 +127,11 @@ class _Nothing:
 class NoJournal:
     """Nothing is written down; `stopping` tells whether the run was asked to end."""
 
-    def __init__(self, stopping: Callable[[], bool] = lambda: False):
+    def __init__(self, stopping: Callable[[], bool] = never):
         self._stopping = stopping
 
-    def stage(self, name: str) -> Stage:
-        return _Nothing(name, self._stopping)
+    def stage(self, name: str, over: Callable[[], bool] = never) -> Stage:
+        return _Nothing(name, lambda: self._stopping() or over())
 
 
 NO_STAGE: Stage = _Nothing()

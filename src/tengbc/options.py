@@ -42,6 +42,9 @@ class Options(BaseModel):
     rtol: Annotated[float, Field(strict=True, ge=1e-13, lt=1, allow_inf_nan=False)] | None = Field(
         None, description="Relative error to reach."
     )
+    max_seconds: Positive | None = Field(
+        None, description="Seconds after which the run ends with the best that it has."
+    )
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**31)] = Field(
         0, description="Seed of all random choices."
     )

@@ -40,6 +40,7 @@ class Outcome(enum.Enum):
         *("tolerance not reached", "doubtful", "Solved, but less accurately than asked"),
         ToleranceError,
     )
+    OUT_OF_TIME = "out of time", "doubtful", "Stopped: max_seconds were over", None, True, 6
     DIVERGED = "diverged", "bad", "Not solved: the march diverged", DivergedError
     NON_FINITE = "non-finite", "bad", "Not solved: a value was not finite", NonFiniteError
     STALLED = "stalled", "bad", "Not solved: the fit stood still", DivergedError

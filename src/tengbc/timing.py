@@ -1,5 +1,6 @@
-"""Seconds of the wall clock, those that XLA spent compiling told apart."""
+"""Seconds of the wall clock, those that XLA spent compiling told apart, and when they are over."""
 
+import math
 import time
 
 import jax
@@ -46,3 +47,23 @@ class Stopwatch:
         passed = self.computing, self.compiling
         self._began, self._compiled = time.perf_counter(), compile_clock.seconds
         return passed
+
+
+class Deadline:
+    """When the seconds of a run are over, counted from its making; never, where none are given."""
+
+    def __init__(self, seconds: float | None = None):
+        self._end = math.inf if seconds is None else time.monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left; infinity without a limit."""
+        return max(self._end - time.monotonic(), 0.0)
+
+    @property
+    def over(self) -> bool:
+        """Whether none are left."""
+        return self.left <= 0
+
+
+NO_DEADLINE = Deadline()

@@ -44,7 +44,7 @@ def test_an_interrupted_march_keeps_the_times_it_reached():
         tb.problems.get("heat-robin"),
         resolution=8,
         dt=0.02,
-        report=lambda phase, fraction, known: known.get("step") == 20,
+        progress=lambda phase, fraction, known: known.get("step") == 20,
     )
     assert ended.result.outcome is tb.Outcome.INTERRUPTED
     assert ended.times[-1] == pytest.approx(0.4)

@@ -12,7 +12,7 @@ import pytest
 
 from tengbc import journal
 from tengbc.cli import main
-from tengbc.cli.terminal import Bar
+from tengbc.progress import Bar
 from tests.faults.cases import FILE, PAPER
 from tests.faults.processes import options
 

@@ -30,6 +30,7 @@ CONTRACT = {
     "boundary_points",
     "seed",
     "outcome",
+    "t_reached",
     "relative_l2_max",
     "relative_l2_full",
     "relative_l2_final",
@@ -265,5 +266,5 @@ def test_a_run_that_was_refused_leaves_its_directory_free(mine, run, tmp_path, p
 @pytest.mark.parametrize("outcome", Outcome)
 def test_exit_codes_are_those_of_the_errors(outcome):
     error = Result(outcome).error()
-    expected = {Outcome.DONE: 0, Outcome.INTERRUPTED: 130}
+    expected = {Outcome.DONE: 0, Outcome.INTERRUPTED: 130, Outcome.OUT_OF_TIME: 6}
     assert exit_code(outcome) == (expected[outcome] if error is None else error.exit_code)

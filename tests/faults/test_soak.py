@@ -37,7 +37,7 @@ def soak(steps: int, problem: str = "plain") -> list[float]:
         dt=t_end / steps * (1 + 1e-9),
         rtol=0.5,
         callbacks=[look],
-        report=show,
+        progress=show,
     )
     compiled, memory, clock = zip(*(seen[k] for k in (2, 100, steps // 2, steps)), strict=True)
     assert compiled[-1] == compiled[0]

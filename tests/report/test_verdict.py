@@ -3,7 +3,7 @@
 import pytest
 
 from tengbc.outcome import Outcome
-from tengbc.report.verdict import verdict
+from tengbc.report.verdict import facts, verdict
 
 
 def said(**changes):
@@ -46,6 +46,24 @@ def test_a_tolerance_missed():
     )
     assert kind == "doubtful" and "less accurately than asked" in headline
     assert "Give a smaller dt." in text and text.count("asked for") == 1
+
+
+def test_out_of_time_with_an_answer():
+    message = "the error is near 5.0e-05 where 1.0e-06 was asked for; max_seconds were over: more."
+    summary = {"outcome": "out of time", "relative_l2_max": 5e-5, "t_end": 1.0, "t_reached": 1.0}
+    kind, headline, text = said(message=message, **summary)
+    assert kind == "doubtful" and headline == "Stopped: max_seconds were over"
+    assert "Max_seconds were over: more." in text and text.count("asked for") == 1
+    assert ("solved to", "t = 1") in facts(summary, 10)
+
+
+def test_out_of_time_on_the_way():
+    message = "the march came to t = 0.5 of 1; max_seconds were over."
+    summary = {"outcome": "out of time", "t_end": 1.0, "t_reached": 0.5, "steps": 20}
+    _, _, text = said(message=message, **summary)
+    assert "The march came to t = 0.5 of 1; max_seconds were over." in text
+    shown = dict(facts(summary, 10))
+    assert "solved to" not in shown and shown["steps"] == "10 of 20"
 
 
 def test_a_failure_states_no_error():

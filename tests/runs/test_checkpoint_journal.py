@@ -67,3 +67,26 @@ def test_a_request_to_end_is_written_at_once_and_once(tmp_path, monkeypatch):
         stage.offer(Snapshot)
     kept.close()
     assert len(disk.written) == 1
+
+
+def test_a_stage_whose_time_is_over_is_written_too(tmp_path, monkeypatch):
+    clock, over = Clock(monkeypatch), []
+    disk = SlowDisk(tmp_path / "checkpoints", clock, 0.1)
+    kept = CheckpointJournal(disk, HistoryFile(tmp_path / "history.csv"), {})
+    stage = kept.stage("march", lambda: bool(over))
+    stage.offer(Snapshot)
+    assert not stage.stopping and disk.written == []
+    over.append(True)
+    stage.offer(Snapshot)
+    assert stage.stopping and len(disk.written) == 1
+    assert not kept.stage("march").stopping
+    kept.close()
+    assert len(disk.written) == 1
+
+
+def test_what_was_finished_between_two_offers_is_written_when_a_session_ends(tmp_path, monkeypatch):
+    disk = SlowDisk(tmp_path / "checkpoints", Clock(monkeypatch), 0.1)
+    kept = CheckpointJournal(disk, HistoryFile(tmp_path / "history.csv"), {})
+    kept.stage("answer 1").finish(Snapshot(finished=True))
+    kept.close()
+    assert len(disk.written) == 1

@@ -12,6 +12,7 @@ from tengbc.schemes import EULER, RK4, AbstractScheme, RungeKutta
 from tengbc.solver.march import Plan, march
 from tengbc.solver.steps import GridSteps, TimeGrid, time_grid
 from tengbc.spaces import AbstractSpace, State
+from tengbc.timing import Deadline
 from tests.solver.cases import MODES, heat, linear_space
 
 
@@ -91,6 +92,12 @@ def test_a_callback_may_stop_it():
     # The state it was stopped at is kept, whatever keep_every says.
     assert found.times == [0.0, pytest.approx(0.03)]
     assert found.thetas[-1][0] == seen[-1][1]
+
+
+def test_a_deadline_that_is_over_ends_the_march():
+    found = marched(heat(), 0.1, deadline=Deadline(1e-9))
+    assert found.result.outcome is Outcome.OUT_OF_TIME and found.times == [0.0]
+    assert marched(heat(), 0.1, deadline=Deadline(1e4)).result
 
 
 def test_every_callback_is_called_and_a_stop_at_the_end_is_no_interruption():

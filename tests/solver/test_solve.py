@@ -37,7 +37,7 @@ def decaying(x, t):
 @pytest.fixture(scope="module")
 def paper():
     reports = []
-    run = solve(heat(exact=decaying), report=lambda *known: reports.append(known), **PAPER)
+    run = solve(heat(exact=decaying), progress=lambda *known: reports.append(known), **PAPER)
     return run, reports
 
 

@@ -38,7 +38,8 @@ def baseline(
     check_baseline(solver, choices)
     check_problem(problem)
     choices = {**(BASELINES[solver].paper if paper else {}), **choices}
-    from tengbc.cli.terminal import Bar, print_table, say
+    from tengbc.cli.terminal import print_table, say
+    from tengbc.progress import Bar
     from tengbc.runs.directory import make_directory, write_summary
     from tengbc.runs.signals import SignalWatch
     from tengbc.solution.measure import Truth
@@ -53,11 +54,11 @@ def baseline(
     times = Truth(loaded).times(end) if end and Truth(loaded).known else None
     with SignalWatch() as watch, Bar(quiet) as bar:
 
-        def report(phase: str, fraction: float, known: dict) -> bool:
+        def told(phase: str, fraction: float, known: dict) -> bool:
             bar(phase, fraction, known)
             return watch.stopping
 
-        run = run_baseline(solver, loaded, t_end, times=times, report=report, **choices)
+        run = run_baseline(solver, loaded, t_end, times=times, progress=told, **choices)
     errors = measure(run)
     spent = {"import": imported, "total": imported + time.perf_counter() - began}
     content = summary(run, errors, spent)

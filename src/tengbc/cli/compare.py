@@ -38,10 +38,11 @@ def compare(
     if not 0 < seconds < 1e7:
         raise UsageError(f"seconds is {seconds:g}, but it must be positive and finite; change it.")
     check_problem(problem)
-    from tengbc.cli.terminal import Bar, print_table, say
+    from tengbc.cli.terminal import print_table, say
     from tengbc.evidence.comparison.compare import compare as run_all
     from tengbc.evidence.comparison.presentation import TITLES, rows
     from tengbc.plotting import matplotlib_figure
+    from tengbc.progress import Bar
     from tengbc.runs.directory import make_directory
     from tengbc.runs.signals import SignalWatch
 
@@ -54,12 +55,12 @@ def compare(
     watch = SignalWatch(raising=True)
     with contextlib.suppress(KeyboardInterrupt), watch, Bar(quiet) as bar:
 
-        def report(phase: str, fraction: float, known: dict) -> None:
+        def told(phase: str, fraction: float, known: dict) -> None:
             bar(phase, fraction, known)
             if watch.stopping:  # what the signal raised may have got lost in a callback
                 raise KeyboardInterrupt
 
-        run_all(loaded, names, seconds, t_end, report, entries)
+        run_all(loaded, names, seconds, t_end, told, entries)
     if watch.stopping and entries:
         entries[-1].reason = "interrupted."
     title = f"{loaded.name or problem}: at most {seconds:g} s for each run"

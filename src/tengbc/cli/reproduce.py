@@ -23,16 +23,16 @@ def reproduce(
     names = groups(what)
     if preset not in ("fast", "paper"):
         raise UsageError(f"preset is {preset!r}, but it is either fast or paper; choose one.")
-    from tengbc.cli.terminal import Bar
     from tengbc.evidence.reproduction.reproduce import reproduce as remake
     from tengbc.plotting import matplotlib_figure
+    from tengbc.progress import Bar
 
     matplotlib_figure()
     with Bar(quiet) as bar:
 
         def say(text: str) -> None:
             if not quiet:
-                bar.console.print(text, highlight=False)
+                print(text, file=sys.stderr)  # rich puts it above a bar
 
         for name in names:
             if not remake(name, preset, out / preset, bar, say, tables_only):

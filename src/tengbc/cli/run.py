@@ -79,7 +79,8 @@ def solve_and_write(
     `before` is the checkpoint to go on from, `began` when the command began. A new run that is
     refused leaves its directory free for another.
     """
-    from tengbc.cli.terminal import Bar, print_json, print_summary, say
+    from tengbc.cli.terminal import print_json, print_summary, say
+    from tengbc.progress import Bar
     from tengbc.runs.session import ending_in, run_in_directory, run_plainly
     from tengbc.solver.examine import examine
 
@@ -112,7 +113,7 @@ def solve_and_write(
             print_summary(solution, ended.errors, content, files)
     if not solution.result:
         text = f"{solution.result}"
-        if content is None and directory is not None:
+        if solution.result.outcome.resumable and directory is not None:
             text = f"{text.rstrip('.')}; go on with `tengbc resume {directory.path}`."
         say(text)
     sys.exit(exit_code(solution.result.outcome, ended.signal))

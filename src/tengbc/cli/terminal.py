@@ -1,18 +1,16 @@
-"""What a terminal shows: sentences, the progress of a run, and its summary at the end."""
+"""What a terminal shows: sentences, and the summary of a run at its end."""
 
 from __future__ import annotations
 
 import json
 import math
 import sys
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -25,53 +23,6 @@ BARS = "▁▂▃▄▅▆▇█"
 def say(text: str) -> None:
     """A sentence on standard error."""
     print(f"tengbc: {text}", file=sys.stderr)
-
-
-class Bar:
-    """Shows solve()'s reports on a terminal; off a terminal, a line every half minute."""
-
-    def __init__(self, quiet: bool = False):
-        self.console = Console(stderr=True, quiet=quiet)
-        self._progress = Progress(
-            TextColumn("{task.description:<12}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.percentage:>3.0f}%"),
-            TextColumn("{task.fields[known]}"),
-            TimeRemainingColumn(),
-            console=self.console,
-            transient=True,
-            disable=not self.console.is_terminal,
-            refresh_per_second=5,
-        )
-        self._phase, self._task = "", None
-        self._last_line, self._last_draw = time.monotonic(), 0.0
-
-    def __enter__(self) -> Bar:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def __call__(self, phase: str, fraction: float, known: dict) -> None:
-        """What `solve(report=…)` calls."""
-        now = time.monotonic()
-        if phase == self._phase and fraction < 1 and now - self._last_draw < 0.1:
-            return
-        self._last_draw = now
-        short = lambda value: f"{value:.3g}" if isinstance(value, float) else str(value)
-        text = "  ".join(f"{name} {short(value)}" for name, value in known.items())
-        if self.console.is_terminal:
-            if phase != self._phase:
-                if self._task is not None:
-                    self._progress.remove_task(self._task)
-                self._task = self._progress.add_task(phase, total=1.0, known="")
-            assert self._task is not None
-            self._progress.update(self._task, completed=fraction, known=text)
-        elif now - self._last_line > 30:
-            self._last_line = now
-            self.console.print(f"{phase} {fraction:.0%}  {text}", highlight=False)
-        self._phase = phase
 
 
 def print_json(content: dict[str, Any]) -> None:

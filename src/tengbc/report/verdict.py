@@ -34,7 +34,7 @@ def verdict(summary: dict[str, Any]) -> Verdict:
     sentences = []
     if kind != "bad":
         sentences.append(_error_sentence(measured, estimated, asked))
-    if outcome == "tolerance not reached":
+    if outcome != "done" and _finished(summary):
         # The sentence above has the numbers; what is left of the message is what to do.
         message = message.partition("; ")[2] or message
     if message:
@@ -49,7 +49,7 @@ def verdict(summary: dict[str, Any]) -> Verdict:
 def facts(summary: dict[str, Any], done: int) -> list[Row]:
     """What stands below the verdict: errors, time, size."""
     measured, planned = summary.get("relative_l2_max"), summary.get("steps")
-    finished = summary["outcome"] in ("done", "tolerance not reached")
+    finished = _finished(summary)
     end = summary.get("t_end") if finished else None
     estimate = "estimated error" if measured is None else "estimate of it"
     return _known(
@@ -77,6 +77,13 @@ def settings(summary: dict[str, Any]) -> list[Row]:
         ("outcome", summary["outcome"], str),
         ("versions", versions or None, str),
     )
+
+
+def _finished(summary: dict[str, Any]) -> bool:
+    """Whether there is a solution up to the final time; one that is out of time may be shorter."""
+    outcome, reached, end = (summary.get(name) for name in ("outcome", "t_reached", "t_end"))
+    whole = reached is not None and end is not None and reached >= end
+    return outcome in ("done", "tolerance not reached") or (outcome == "out of time" and whole)
 
 
 def _error_sentence(measured: float | None, estimated: float | None, asked: float | None) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tengbc.history import Record
-from tengbc.journal import LOOK, Snapshot, Stage
+from tengbc.journal import LOOK, Snapshot, Stage, never
 from tengbc.runs.checkpoints import Checkpoint, Checkpoints
 from tengbc.storage.history_file import HistoryFile
 
@@ -30,7 +30,7 @@ class CheckpointJournal:
         about: Mapping[str, Any],
         before: Checkpoint | None = None,
         interval: float = INTERVAL,
-        stopping: Callable[[], bool] = lambda: False,
+        stopping: Callable[[], bool] = never,
         log: Callable[[str], None] = lambda text: None,
     ):
         self.checkpoints, self.history, self.about = checkpoints, history, about
@@ -43,16 +43,16 @@ class CheckpointJournal:
         self._began = self._last = self._mark = time.monotonic()
         self._cost, self._stopped = 0.0, False
 
-    def stage(self, name: str) -> Stage:
-        """The stage of that name."""
-        return _CheckpointStage(self, name)
+    def stage(self, name: str, over: Callable[[], bool] = never) -> Stage:
+        """The stage of that name, which is also asked to end once `over` says so."""
+        return _CheckpointStage(self, name, over)
 
-    def offer(self, name: str, snapshot: Callable[[], Snapshot]) -> None:
+    def offer(self, name: str, snapshot: Callable[[], Snapshot], stopping: bool) -> None:
         """Write a checkpoint if it is time, and always one when the run is asked to end."""
         now = time.monotonic()
         self._spent[name] = self._spent.get(name, 0.0) + now - self._mark
         self._mark = now
-        stop = self.is_stopping() and not self._stopped
+        stop = stopping and not self._stopped
         wait = max(self.interval, self._cost / SHARE) if self.interval else 0.0
         if stop or now - self._last >= wait:
             self.snapshots[name] = snapshot()
@@ -60,8 +60,8 @@ class CheckpointJournal:
             self.write()
 
     def close(self) -> None:
-        """At the end of a session: a request to end that came between two offers is written too."""
-        if self.is_stopping() and not self._stopped:
+        """A session ends before its run: a request that came between two offers is written too."""
+        if not self._stopped:
             self._stopped = True
             self.write()
 
@@ -78,12 +78,12 @@ class CheckpointJournal:
 
 
 class _CheckpointStage:
-    def __init__(self, journal: CheckpointJournal, name: str):
-        self.journal, self.name = journal, name
+    def __init__(self, journal: CheckpointJournal, name: str, over: Callable[[], bool]):
+        self.journal, self.name, self.over = journal, name, over
 
     @property
     def stopping(self) -> bool:
-        return self.journal.is_stopping()
+        return self.journal.is_stopping() or self.over()
 
     @property
     def seconds_before(self) -> float:
@@ -100,7 +100,7 @@ class _CheckpointStage:
         self.journal.history.append(self.name, record)
 
     def offer(self, snapshot: Callable[[], Snapshot]) -> None:
-        self.journal.offer(self.name, snapshot)
+        self.journal.offer(self.name, snapshot, self.stopping)
 
     def finish(self, snapshot: Snapshot) -> None:
         # Kept in memory: the next checkpoint takes it along.

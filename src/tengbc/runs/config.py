@@ -30,8 +30,12 @@ class Config:
 
     @property
     def hash(self) -> str:
-        """The identity of the run: the options and the problem, with the text of its file."""
-        content: dict[str, Any] = {"problem": self.problem, **self.options.model_dump(mode="json")}
+        """The identity of the run: the options and the problem, with the text of its file.
+
+        How long a session may take is no part of it.
+        """
+        content = self.options.model_dump(mode="json", exclude={"max_seconds"})
+        content |= {"problem": self.problem}
         path, _, name = self.problem.rpartition(":")
         if path.endswith(".py"):
             with file_errors(f"{path} cannot be read", "put it back"):

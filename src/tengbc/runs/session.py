@@ -28,7 +28,7 @@ from tengbc.types import Progress
 
 @dataclass(frozen=True)
 class Ended:
-    """How a session ended; `content` is the summary, None where the run can still go on."""
+    """How a session ended; `content` is the summary, None where there is none yet."""
 
     solution: Solution
     errors: Errors | None = None
@@ -37,13 +37,12 @@ class Ended:
     signal: int | None = None
 
 
-def run_plainly(problem: Problem, chosen: Config, report: Progress, imported: float) -> Ended:
+def run_plainly(problem: Problem, chosen: Config, progress: Progress, imported: float) -> Ended:
     """A run without a directory: nothing is written; a signal ends it with what there is."""
-    began = time.perf_counter()
-    choices = chosen.options.model_dump(exclude_none=True)
+    began, choices = time.perf_counter(), _choices(chosen, imported)
     with SignalWatch() as watch:
         journal = NoJournal(lambda: watch.stopping)
-        solution = solve(problem, throw=False, report=report, journal=journal, **choices)
+        solution = solve(problem, throw=False, progress=progress, journal=journal, **choices)
     errors = measure(solution)
     spent = {"import": imported, "total": imported + time.perf_counter() - began}
     content = summary(solution, errors, spent)
@@ -55,10 +54,13 @@ def run_in_directory(
     chosen: Config,
     directory: RunDirectory,
     before: Checkpoint | None,
-    report: Progress,
+    progress: Progress,
     imported: float,
 ) -> Ended:
-    """Solve, keeping the directory up to date; the summary is written last, and ends the run."""
+    """Solve, keeping the directory up to date; the summary is written last, and ends the run.
+
+    A run that is out of time leaves both: its results, and a checkpoint to go on from.
+    """
     began = time.perf_counter()
     watch = SignalWatch()
     about = {"options": chosen.hash, "seed": chosen.options.seed}
@@ -74,12 +76,13 @@ def run_in_directory(
     (directory.path / "summary.json").unlink(missing_ok=True)
     directory.log("begins anew" if before is None else "goes on from a checkpoint")
     with watch:  # to the very end: a signal while the results are written does not cost them
-        choices = chosen.options.model_dump(exclude_none=True)
-        solution = solve(problem, throw=False, report=report, journal=journal, **choices)
-        if solution.result.outcome is Outcome.INTERRUPTED:
+        choices = _choices(chosen, imported)
+        solution = solve(problem, throw=False, progress=progress, journal=journal, **choices)
+        outcome = solution.result.outcome
+        if outcome in (Outcome.INTERRUPTED, Outcome.OUT_OF_TIME):
             journal.close()
         directory.log(f"ends: {solution.result}")
-        if solution.result.outcome.resumable:
+        if outcome.resumable and outcome is not Outcome.OUT_OF_TIME:
             return Ended(solution, signal=watch.received)
         errors = measure(solution)
         total = journal.seconds_before + imported + time.perf_counter() - began
@@ -87,6 +90,14 @@ def run_in_directory(
         files = write_results(directory.path, solution, content)
         journal.history.close()
         return Ended(solution, errors, content, files)
+
+
+def _choices(chosen: Config, spent: float) -> dict[str, Any]:
+    """The options as arguments of `solve`; seconds that the command has spent already are over."""
+    choices = chosen.options.model_dump(exclude_none=True)
+    if "max_seconds" in choices:
+        choices["max_seconds"] = max(choices["max_seconds"] - spent, 1e-9)
+    return choices
 
 
 def write_results(directory: Path, solution: Solution, content: dict[str, Any]) -> list[Path]:

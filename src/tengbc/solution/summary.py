@@ -28,6 +28,7 @@ def summary(
         **solution.facts,
         "outcome": solution.result.outcome.value,
         "message": solution.result.message,
+        "t_reached": float(solution.times[-1]),
         "relative_l2_max": errors and errors.worst,
         "relative_l2_full": errors and errors.full,
         "relative_l2_final": errors and errors.final,
@@ -43,7 +44,7 @@ def failed_summary(
     problem: Problem, options: Options, result: Result, seconds: float
 ) -> dict[str, Any]:
     """The same of a run that ended before there was any solution: what was asked for, and why."""
-    unknown = ("steps", "parameters", "interior_points", "boundary_points")
+    unknown = ("t_reached", "steps", "parameters", "interior_points", "boundary_points")
     errors = ("max", "full", "final", "by_time")
     return {
         "problem": problem.name,

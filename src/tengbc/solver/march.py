@@ -19,6 +19,7 @@ from tengbc.projection import Fit
 from tengbc.schemes.base import AbstractScheme, Key, Step
 from tengbc.solver.steps import Leg, Pace, StepController
 from tengbc.spaces import AbstractSpace, State
+from tengbc.timing import NO_DEADLINE, Deadline
 from tengbc.types import Progress
 
 Array = np.ndarray
@@ -148,10 +149,12 @@ def march(
     callbacks: Sequence[Callback] = (),
     stage: Stage = NO_STAGE,
     watch: Callable[[Trajectory], object] = lambda trajectory: None,
+    deadline: Deadline = NO_DEADLINE,
 ) -> Trajectory:
     """Step from t = 0 to the end, watching for divergence, NaN and requests to stop.
 
-    Where `stage` recalls an earlier march, that one goes on. `watch` is told of the progress.
+    Where `stage` recalls an earlier march, that one goes on. `watch` is told of the progress. The
+    clock is looked at after a leg: once the deadline is over, the leg at hand is the last.
     """
     if plan.failure is not None:
         return replace(Trajectory.begun(plan.start), result=plan.failure)
@@ -161,7 +164,8 @@ def march(
     else:
         trajectory = trajectory_of(before, plan.space, expected)
     try:
-        trajectory.result = _March(plan, seed, callbacks, stage, watch).run(trajectory)
+        legs = _March(plan, seed, callbacks, stage, watch, deadline)
+        trajectory.result = legs.run(trajectory)
     except OutputError as error:
         trajectory.result = unwritten(error)
     return trajectory
@@ -170,9 +174,18 @@ def march(
 class _March:
     """The loop over legs; each ends with the trajectory in a state that could be taken up."""
 
-    def __init__(self, plan: Plan, seed: int, callbacks: Sequence[Callback], stage: Stage, watch):
+    def __init__(
+        self,
+        plan: Plan,
+        seed: int,
+        callbacks: Sequence[Callback],
+        stage: Stage,
+        watch: Callable[[Trajectory], object],
+        deadline: Deadline,
+    ):
         self.plan, self.space, self.seed = plan, plan.space, seed
         self.callbacks, self.stage, self.watch = callbacks, stage, watch
+        self.deadline = deadline
         self._interval, self._looked = stage.interval, -np.inf
         self._noted = self._offered = 0
         self._prepared: dict[float, Step] = {}
@@ -271,10 +284,12 @@ class _March:
         for record in trajectory.history[self._noted :]:
             self.stage.note(record)
         if done > self._offered:
-            self.stage.offer(lambda: trajectory.snapshot(self.space))
             self.watch(trajectory)
+        stopping = self.stage.stopping or self.deadline.over
+        if done > self._offered:  # after the question: where the march stops, its state is offered
+            self.stage.offer(lambda: trajectory.snapshot(self.space))
         self._noted = self._offered = done
-        return self.stage.stopping
+        return stopping
 
     def _ended(self, trajectory: Trajectory, result: Result) -> Result:
         self._look(trajectory, at_once=True)
@@ -282,8 +297,14 @@ class _March:
 
     def _stopped(self, trajectory: Trajectory) -> Result:
         trajectory.keep()
-        text = f"stopped on request at t = {trajectory.t:.6g} of {self.plan.steps.end:g}."
-        return self._ended(trajectory, Result(Outcome.INTERRUPTED, text))
+        reached = f"t = {trajectory.t:.6g} of {self.plan.steps.end:g}"
+        result = Result(Outcome.INTERRUPTED, f"stopped on request at {reached}.")
+        if self.deadline.over:
+            text = (
+                f"the march came to {reached}; max_seconds were over: give more, or ask for less."
+            )
+            result = Result(Outcome.OUT_OF_TIME, text)
+        return self._ended(trajectory, result)
 
 
 def _stands_still(fits: Sequence[Fit]) -> bool:

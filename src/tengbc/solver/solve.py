@@ -7,12 +7,15 @@ from tengbc.costs import check_memory
 from tengbc.errors import ToleranceError, UsageError
 from tengbc.journal import NO_JOURNAL, Journal
 from tengbc.options import Options, options
+from tengbc.outcome import Outcome
 from tengbc.problem import Problem
+from tengbc.progress import shown
 from tengbc.solution import Solution
 from tengbc.solver.examine import examine
 from tengbc.solver.march import Callback
 from tengbc.solver.strategies import select_strategy
 from tengbc.solver.verified import Runner, new_task, solve_verified
+from tengbc.timing import Deadline
 from tengbc.types import Progress
 
 
@@ -23,7 +26,7 @@ def solve(
     rtol: float | None = None,
     throw: bool = True,
     callbacks: Sequence[Callback] = (),
-    report: Progress = lambda phase, fraction, known: None,
+    progress: Progress | bool | None = None,
     journal: Journal = NO_JOURNAL,
     **choices,
 ) -> Solution:
@@ -34,13 +37,21 @@ def solve(
     - `problem`, and `t_end` unless the problem has a natural one.
     - `rtol`: relative L² error to stay below at all times; the problem's own, else 1e-6.
     - `throw`: raise if the run fails, or if an `rtol` that was given is not reached; otherwise look
-      at `solution.result`.
+      at `solution.result`. A run that `max_seconds` ended is no failure, but a warning.
     - `callbacks`: functions of (record, state), called after each step; True stops the march.
-    - `report`: progress, a function of (phase, fraction, known).
+    - `progress`: whether it is shown, with the time left; by default at a terminal and in a
+      notebook. Or a function of (phase, fraction, known) that is told.
     - `journal`: where the run is written down, to be taken up again (see `tengbc.journal`).
-    - any option of `tengbc.options.Options`, such as `strategy`, `scheme`, `dt`, `seed`.
+    - any option of `tengbc.options.Options`, such as `strategy`, `scheme`, `dt`, `seed`, and
+      `max_seconds`: when they are over, the best answer that is finished is returned with its error
+      estimate; an answer whose companion is not finished with NaN for it; and if there is none
+      yet, the march as far as it came. A march looks at the clock after a leg, which is a step or
+      ten short ones, an initial fit after an iteration; what lies between, such as compiling and
+      the matrices of a resolution, is finished first. No resolution is begun that takes longer than
+      what is left, as far as can be told from the one before.
     """
     chosen = _checked(problem, t_end, rtol=rtol, **choices)
+    deadline = Deadline(chosen.max_seconds)
     assert chosen.t_end is not None
     strategy = select_strategy(problem, chosen).strategy
     strategy.check(problem, chosen)
@@ -50,8 +61,13 @@ def solve(
         for finding in examine(problem, chosen, thorough=False):
             if finding.level == "warning":
                 warnings.warn(finding.text, stacklevel=2)
-    solution = solve_verified(strategy, problem, chosen, chosen.t_end, report, callbacks, journal)
+    with shown(progress) as told:
+        solution = solve_verified(
+            strategy, problem, chosen, chosen.t_end, told, callbacks, journal, deadline
+        )
     error = solution.result.error()
+    if throw and solution.result.outcome is Outcome.OUT_OF_TIME:
+        warnings.warn(str(solution.result), stacklevel=2)
     if throw and error is not None:
         if isinstance(error, ToleranceError) and rtol is None:
             # Nobody asked for this tolerance: say what was reached, and hand it over.
@@ -62,11 +78,11 @@ def solve(
     return solution
 
 
-def solve_once(problem: Problem, chosen: Options, report: Progress) -> Solution:
+def solve_once(problem: Problem, chosen: Options, progress: Progress) -> Solution:
     """Solve at the first resolution without a companion, so that no error is stated."""
     strategy, t_end = select_strategy(problem, chosen).strategy, chosen.t_end
     assert t_end is not None
-    task = new_task(problem, chosen, t_end, report, NO_JOURNAL)
+    task = new_task(problem, chosen, t_end, progress, NO_JOURNAL)
     return Runner(strategy, task)(strategy.first(task), "answer").solution
 
 

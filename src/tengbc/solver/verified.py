@@ -5,6 +5,9 @@ the error of the answer, so the error that is stated was measured, not bounded. 
 tolerance, a third solution with the answer's features and half its steps tells what comes from time
 and what from space, and the next resolution is finer in what is to blame. A strategy without a
 companion of its own is compared with the resolution before; one without a tolerance marches once.
+
+With `max_seconds` there is a deadline: marches look at it after every leg, and no resolution is
+begun that would not be finished by then. The best answer that was finished is what comes out.
 """
 
 import math
@@ -24,10 +27,11 @@ from tengbc.solver.compatibility import initial_mismatch
 from tengbc.solver.march import Callback, ProgressWatch, march, trajectory_of
 from tengbc.solver.sampling import boundary_points
 from tengbc.solver.strategies.base import AbstractStrategy, Blame, Solved, Task
-from tengbc.timing import Stopwatch
+from tengbc.timing import NO_DEADLINE, Deadline, Stopwatch
 from tengbc.types import Progress
 
 Array = np.ndarray
+OVER = "max_seconds were over before more was finished"
 FAINT = 0.1
 """A field that starts from zero counts once it has this part of its largest size."""
 
@@ -40,9 +44,10 @@ def solve_verified(
     progress: Progress,
     callbacks: Sequence[Callback],
     journal: Journal,
+    deadline: Deadline = NO_DEADLINE,
 ) -> Solution:
-    """Solve to the tolerance by a strategy, and state the error."""
-    task = new_task(problem, options, t_end, progress, journal)
+    """Solve to the tolerance by a strategy until the deadline, and state the error."""
+    task = new_task(problem, options, t_end, progress, journal, deadline)
     if not strategy.measures_error:
         return Runner(strategy, task, callbacks)(strategy.first(task), "march").solution
     task = replace(task, options=options.model_copy(update={"rtol": task.tolerance}))
@@ -50,11 +55,16 @@ def solve_verified(
 
 
 def new_task(
-    problem: Problem, options: Options, t_end: float, progress: Progress, journal: Journal
+    problem: Problem,
+    options: Options,
+    t_end: float,
+    progress: Progress,
+    journal: Journal,
+    deadline: Deadline = NO_DEADLINE,
 ) -> Task:
     """A task, and how far its initial and boundary data disagree."""
     apart = initial_mismatch(problem, boundary_points(problem.domain, 64), t_end)
-    return Task(problem, options, t_end, *apart, progress, journal)
+    return Task(problem, options, t_end, *apart, progress, journal, deadline)
 
 
 class Runner:
@@ -69,7 +79,7 @@ class Runner:
 
         Callbacks are called for answers only, which have no `purpose`.
         """
-        task, stage, watch = self.task, self.task.journal.stage(name), Stopwatch()
+        task, stage, watch = self.task, self.task.stage(name), Stopwatch()
         before = stage.recall()
         if before is not None and before.finished:
             trajectory = trajectory_of(before)
@@ -87,6 +97,7 @@ class Runner:
                 () if purpose else self.callbacks,
                 stage,
                 ProgressWatch(task.problem, plan, task.progress),
+                task.deadline,
             )
             marching, compiling_more = watch.lap()
             facts = {**self._facts(), **plan.facts, "march": name}
@@ -94,7 +105,7 @@ class Runner:
             facts.setdefault("dt", task.t_end / max(trajectory.steps, 1))
             seconds = {
                 "march": marching + stage.seconds_before,
-                "initial_fit": fitting + task.journal.stage("initial fit").seconds_before,
+                "initial_fit": fitting + task.stage("initial fit").seconds_before,
                 "compile": compiling + compiling_more,
             }
             if trajectory.result:
@@ -113,7 +124,17 @@ class Runner:
             facts,
             self.strategy.stages(task),
         )
-        return Solved(resolution, trajectory, solution)
+        compiled = seconds.get("compile", 0.0)
+        return Solved(resolution, trajectory, solution, sum(seconds.values()) - compiled, compiled)
+
+    def expected(self, like: Solved, resolution, name: str) -> float:
+        """Seconds that a resolution takes, by those of one that was solved; less what is done."""
+        stage = self.task.stage(name)
+        before = stage.recall()
+        if before is not None and before.finished:
+            return 0.0
+        ratio = self.strategy.work_ratio(self.task, like, resolution)
+        return max(like.computing * ratio + like.compiling - stage.seconds_before, 0.0)
 
     def _facts(self) -> dict[str, object]:
         return {
@@ -132,9 +153,12 @@ def _refined(strategy: AbstractStrategy, run: Runner) -> Solution:
     layer = strategy.layer(task)
     best: Solution | None = None
     before: Solved | None = None
-    least, idle = math.inf, 0
+    least, idle, late, comparing = math.inf, 0, "", 0.0
     for attempt in range(1, policy.attempts + 1):
         answer = run(resolution, f"answer {attempt}")
+        if _out_of_time(answer) and before is not None:
+            best, late = best or before.solution, OVER
+            break
         if not answer.solution.result:
             lost = answer.solution.result.outcome is Outcome.DIVERGED
             if lost and best is not None:
@@ -149,7 +173,11 @@ def _refined(strategy: AbstractStrategy, run: Runner) -> Solution:
         companion = before
         wanted, finer = strategy.companion(resolution), None
         if wanted is not None:
-            companion = run(wanted, f"companion {attempt}", "companion")
+            over = task.deadline.over
+            companion = None if over else run(wanted, f"companion {attempt}", "companion")
+            if companion is None or _out_of_time(companion):
+                best, late = best or answer.solution, OVER
+                break
             if not companion.solution.result:
                 # A companion that was lost says that this resolution is not to be trusted, no more.
                 ended = replace(answer.solution, result=companion.solution.result)
@@ -162,10 +190,12 @@ def _refined(strategy: AbstractStrategy, run: Runner) -> Solution:
                 continue
         before = answer
         if companion is not None:
+            watch = Stopwatch()
             layer = max(layer, _faint_until(answer.solution))
             errors = strategy.estimate(task, answer, companion, distance, layer)
             solution = replace(answer.solution, error_estimate=errors)
             worst = _worst(errors, solution, layer)
+            comparing = sum(watch.lap())
             # An answer without one right digit does not predict the next, unless u has faded.
             gains = worst <= policy.gain * least or not (
                 least < 1 or _faded(solution, policy.faded)
@@ -180,7 +210,15 @@ def _refined(strategy: AbstractStrategy, run: Runner) -> Solution:
         blame = None
         halved = strategy.half_steps(resolution)
         if halved is not None and companion is not None:
-            half = run(halved, f"half steps {attempt}", "half steps")
+            # What they tell is of use only if there is time for as much as this resolution took.
+            name = f"half steps {attempt}"
+            again = _level_time(run, answer, companion, resolution, attempt + 1) + comparing
+            if late := _too_late(task, run.expected(answer, halved, name) + 2 * comparing + again):
+                break
+            half = run(halved, name, "half steps")
+            if _out_of_time(half):
+                late = OVER
+                break
             if not half.solution.result:
                 assert best is not None
                 finer = _after_loss(strategy, run, half, answer, attempt)
@@ -194,14 +232,48 @@ def _refined(strategy: AbstractStrategy, run: Runner) -> Solution:
         finer = strategy.refine(task, resolution, answer.trajectory, blame)
         if finer is None:
             break
+        needed = _level_time(run, answer, companion, finer, attempt + 1) + comparing
+        if late := _too_late(task, needed):
+            best = best or answer.solution
+            break
         resolution = finer
     assert best is not None
     answer = replace(best, seconds=run.seconds)
     if least <= tolerance:
         return replace(answer, result=Result(Outcome.DONE, _layer_text(task, layer, answer)))
-    text = f"the error is near {least:.1e} where {tolerance:.1e} was asked for; "
+    near = f"near {least:.1e}" if least < math.inf else "not known"
+    text = f"the error is {near} where {tolerance:.1e} was asked for; "
+    if late:
+        text += f"{late}: give more, or ask for a larger rtol."
+        return replace(answer, result=Result(Outcome.OUT_OF_TIME, text))
     text += f"{_faded_text(answer, policy.faded) or strategy.advice}."
     return replace(answer, result=Result(Outcome.TOLERANCE_NOT_REACHED, text))
+
+
+def _out_of_time(solved: Solved) -> bool:
+    return solved.solution.result.outcome is Outcome.OUT_OF_TIME
+
+
+def _too_late(task: Task, seconds: float) -> str:
+    """Why what takes so many seconds is not begun; empty if there is time for it."""
+    left = task.deadline.left
+    if seconds < left:
+        return ""
+    if not left:
+        return OVER
+    takes, rest = (f"{s:.2g}" if s < 10 else f"{s:.0f}" for s in (seconds, left))
+    return f"a finer resolution takes some {takes} s, and of max_seconds {rest} are left"
+
+
+def _level_time(
+    run: Runner, answer: Solved, companion: Solved | None, finer, attempt: int
+) -> float:
+    """Seconds that an answer and its companion take at a finer resolution."""
+    seconds = run.expected(answer, finer, f"answer {attempt}")
+    wanted = run.strategy.companion(finer)
+    if wanted is not None and companion is not None:
+        seconds += run.expected(companion, wanted, f"companion {attempt}")
+    return seconds
 
 
 def _lost(solved: Solved) -> bool:

@@ -70,7 +70,7 @@ def test_finished_runs_are_skipped_and_failures_are_told(tmp_path, monkeypatch):
     leave_summary(tmp_path / "transport", 1e-9)
     asked, told = [], []
 
-    def pretend(case, problem, directory, report):
+    def pretend(case, problem, directory, progress):
         asked.append(case.name)
         directory.mkdir()
         if case.solver == "fem":

@@ -1,6 +1,6 @@
 """The baselines by name: what each accepts and what the paper chose; no heavy imports.
 
-A new baseline is a function `solve(problem, t_end, *, report, …) -> AbstractBaselineSolution` and
+A new baseline is a function `solve(problem, t_end, *, progress, …) -> AbstractBaselineSolution` and
 one line in `BASELINES`.
 """
 
@@ -68,7 +68,7 @@ def run_baseline(
     t_end: float | None = None,
     *,
     times: Sequence[float] | np.ndarray | None = None,
-    report: Progress = lambda phase, fraction, known: None,
+    progress: Progress = lambda phase, fraction, known: None,
     **choices: Any,
 ) -> AbstractBaselineSolution:
     """Solve a problem with a baseline; `times` are those its solution must know."""
@@ -80,7 +80,7 @@ def run_baseline(
     solve = getattr(importlib.import_module(module), function)
     if baseline.stores_times and times is not None:
         choices["times"] = times
-    solution = solve(problem, t_end, report=report, **baseline.fixed, **choices)
+    solution = solve(problem, t_end, progress=progress, **baseline.fixed, **choices)
     reached, end, result = float(solution.times[-1]), solution.facts["t_end"], solution.result
     if result and reached < end * (1 - 1e-12):
         result = Result(Outcome.INTERRUPTED, f"stopped at t = {reached:.6g} of {end:g}.")

@@ -17,14 +17,14 @@ def compare(
     solvers: Sequence[str],
     seconds: float,
     t_end: float | None = None,
-    report: Progress = lambda phase, fraction, known: None,
+    progress: Progress = lambda phase, fraction, known: None,
     entries: list[SolverTrials] | None = None,
 ) -> list[SolverTrials]:
     """One entry for each solver; no run takes longer than the seconds, compilation apart.
 
     A list of `entries` is filled as results come, so that an interruption leaves what there is.
     """
-    contest = Contest(problem, final_time(problem, t_end), seconds, Truth(problem), report)
+    contest = Contest(problem, final_time(problem, t_end), seconds, Truth(problem), progress)
     if not contest.truth.known:
         raise UsageError(
             "The problem has neither an exact solution nor a reference, so that errors cannot be "

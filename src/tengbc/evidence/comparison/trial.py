@@ -76,7 +76,7 @@ class Contest:
     end: float
     seconds: float
     truth: Truth
-    report: Progress
+    progress: Progress
 
     def errors(self, u: Callable[..., Any], end: float | None = None) -> Errors:
         """Errors of u(points, times) up to `end`, by default the final time."""
@@ -85,14 +85,14 @@ class Contest:
         return errors
 
     def timed(self, label: str, solve: Callable[..., Any]) -> tuple[Any, float, float] | None:
-        """solve(report=…), its seconds and those of compilation; None if it takes too long."""
+        """solve(progress=…), its seconds and those of compilation; None if it takes too long."""
         watch = Watch(self.seconds)
 
         def watched(phase: str, fraction: float, known: dict) -> None:
             watch.check()
-            self.report(label, watch.share, {})
+            self.progress(label, watch.share, {})
 
         try:
-            return solve(report=watched), *watch.stopwatch.lap()
+            return solve(progress=watched), *watch.stopwatch.lap()
         except OutOfTime:
             return None

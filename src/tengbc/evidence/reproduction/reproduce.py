@@ -20,7 +20,7 @@ def reproduce(
     group: str,
     preset: str,
     root: Path,
-    report: Progress,
+    progress: Progress,
     say: Callable[[str], None],
     only_summaries: bool = False,
 ) -> bool:
@@ -38,7 +38,7 @@ def reproduce(
         problem = loaded.setdefault(case.problem, problems.get(case.problem))
         start = time.perf_counter()
         try:
-            if not run_case(case, problem, directory, report):
+            if not run_case(case, problem, directory, progress):
                 say(f"{case.name}: interrupted; the same command goes on from here.")
                 return False
         except TengbcError as error:

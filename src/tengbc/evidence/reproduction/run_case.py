@@ -36,16 +36,16 @@ COARSE = 4
 """Of the reference's points every fourth along each axis is kept."""
 
 
-def run_case(case: Case, problem: Problem, directory: Path, report: Progress) -> bool:
+def run_case(case: Case, problem: Problem, directory: Path, progress: Progress) -> bool:
     """Solve and write; False if the run was interrupted, so that it can be taken up again."""
     if case.solver == "paper":
-        solution = _resumable(case, problem, directory, report)
+        solution = _resumable(case, problem, directory, progress)
         if solution is not None:
             write_fields(directory, problem, solution)
         return solution is not None
     directory.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
-    solution = _solve(case, problem, report)
+    solution = _solve(case, problem, progress)
     seconds = time.perf_counter() - began
     content = summary(solution, measure(solution), {"total": seconds})
     chosen = " ".join(f"{name}={value}" for name, value in case.choices.items())
@@ -58,19 +58,19 @@ def run_case(case: Case, problem: Problem, directory: Path, report: Progress) ->
     return True
 
 
-def _solve(case: Case, problem: Problem, report: Progress) -> SolutionLike:
+def _solve(case: Case, problem: Problem, progress: Progress) -> SolutionLike:
     if case.solver in BASELINES:
         assert problem.t_end is not None
         times = Truth(problem).times(problem.t_end)
-        return run_baseline(case.solver, problem, times=times, report=report, **case.choices)
+        return run_baseline(case.solver, problem, times=times, progress=progress, **case.choices)
     if case.choices:
         # A cell of the table: its error is measured against the truth, so there is no companion.
         given = options(preset="fast", rtol=CELL_TOLERANCE, t_end=problem.t_end, **case.choices)
-        return solve_once(problem, given, report)
-    return solve(problem, preset="fast", throw=False, report=report)
+        return solve_once(problem, given, progress)
+    return solve(problem, preset="fast", throw=False, progress=progress)
 
 
-def _resumable(case: Case, problem: Problem, path: Path, report: Progress) -> Solution | None:
+def _resumable(case: Case, problem: Problem, path: Path, progress: Progress) -> Solution | None:
     """The preset `paper` takes hours: its run directory lets it go on after any interruption."""
     if (path / "options.toml").is_file():
         directory, chosen = RunDirectory.open(path)
@@ -79,7 +79,7 @@ def _resumable(case: Case, problem: Problem, path: Path, report: Progress) -> So
         directory = RunDirectory.create(path, chosen)
     try:
         before = directory.newest_checkpoint(chosen, directory.log)
-        ended = run_in_directory(problem, chosen, directory, before, report, 0.0)
+        ended = run_in_directory(problem, chosen, directory, before, progress, 0.0)
     finally:
         directory.close()
     return None if ended.content is None else ended.solution

@@ -14,16 +14,17 @@ from tengbc.costs import Cost
 from tengbc.defaults import DEFAULT_TOLERANCE
 from tengbc.errors import UsageError
 from tengbc.geometry.points import Points
-from tengbc.journal import Journal
+from tengbc.journal import Journal, Stage
 from tengbc.networks import Network, Parameters
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.solution import Solution
 from tengbc.solver.march import Plan, Trajectory
+from tengbc.timing import NO_DEADLINE, Deadline
 from tengbc.types import Progress
 
 Array = np.ndarray
-COMMON = frozenset({"preset", "strategy", "t_end", "seed"})
+COMMON = frozenset({"preset", "strategy", "t_end", "seed", "max_seconds"})
 """Options that every strategy honours."""
 
 
@@ -70,7 +71,7 @@ class Applies:
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be solved: the problem, its options and its final time, and who is told.
+    """What is to be solved, by when: the problem, its options and its final time; who is told.
 
     `mismatch` and `drift` say how far initial and boundary data disagree and move apart at t = 0.
     `kept` is room for what a strategy keeps from march to march; it goes with the task.
@@ -83,7 +84,12 @@ class Task:
     drift: dict[str, float]
     progress: Progress
     journal: Journal
+    deadline: Deadline = NO_DEADLINE
     kept: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    def stage(self, name: str) -> Stage:
+        """The stage of that name, asked to end when the task's time is over."""
+        return self.journal.stage(name, lambda: self.deadline.over)
 
     @property
     def tolerance(self) -> float:
@@ -102,11 +108,13 @@ class Blame:
 
 @dataclass(frozen=True)
 class Solved:
-    """A resolution, the march on it, and the solution that came of it."""
+    """A resolution, the march on it, the solution that came of it, and its seconds."""
 
     resolution: Any
     trajectory: Trajectory
     solution: Solution
+    computing: float
+    compiling: float
 
 
 class AbstractStrategy(abc.ABC):
@@ -174,6 +182,14 @@ class AbstractStrategy(abc.ABC):
     def fixed(self, options: Options) -> bool:
         """Whether the user has set the resolution, so that it is not refined."""
         return False
+
+    def work_ratio(self, task: Task, solved: Solved, resolution: Any) -> float:
+        """Work of a resolution per unit of that of one that was solved, compiling apart.
+
+        By it the verified loop tells whether a resolution can be finished in time. The default, as
+        much work again, is the least that a finer one takes.
+        """
+        return 1.0
 
     @abc.abstractmethod
     def discretise(self, task: Task, resolution: Any) -> Plan:

@@ -11,7 +11,7 @@ from typing import final
 
 import jax
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from tengbc.costs import BASE, Cost
 from tengbc.defaults import DEFAULT_TOLERANCE
@@ -116,11 +116,19 @@ class DeformedWavesStrategy(AbstractStrategy):
     def refine(
         self, task: Task, resolution: WaveResolution, trajectory: Trajectory, blame: Blame | None
     ) -> WaveResolution:
-        dim, components = task.problem.domain.dim, task.problem.components or 1
-        points = [_points(len(theta), dim, components) for theta in trajectory.thetas]
+        points = _points_of(task.problem, trajectory)
         since = [0.0, *trajectory.times[:-1]]  # more waves may have come just after the time before
-        surpassed = tuple(zip(since, points, strict=True))
+        surpassed = tuple(zip(since, points.tolist(), strict=True))
         return WaveResolution(resolution.tail / COARSER, resolution.largest_step / 2, surpassed)
+
+    def work_ratio(self, task: Task, solved: Solved, resolution: WaveResolution) -> float:
+        """Points nᵈ for each step; steps are as short as asked for, or as n⁻² for stability."""
+        dim, trajectory = task.problem.domain.dim, solved.trajectory
+        before = _points_of(task.problem, trajectory)
+        after = np.array([resolution.least(t) for t in trajectory.times])
+        shorter = solved.resolution.largest_step / resolution.largest_step
+        steps = np.maximum(shorter, (after / before) ** 2)
+        return float(np.sum(steps * after**dim) / np.sum(before**dim))
 
     def discretise(self, task: Task, resolution: WaveResolution) -> Plan:
         problem, t_end = task.problem, task.t_end
@@ -188,6 +196,12 @@ def _points(length: int, dim: int, components: int) -> int:
         if waves * (1 + components) + components == length:
             return n
     raise AssertionError(f"no lattice has a θ of length {length}")
+
+
+def _points_of(problem: Problem, trajectory: Trajectory) -> Int[Array, " k"]:
+    """Points per axis at each kept time."""
+    dim, components = problem.domain.dim, problem.components or 1
+    return np.array([_points(len(theta), dim, components) for theta in trajectory.thetas])
 
 
 def _tables(problem: Problem, theta: Float[Array, " p"]) -> Float[Array, "c 2 ..."]:

@@ -168,12 +168,17 @@ class LocalFeatures(AbstractStrategy):
         if work.steps_to_blame(resolution):
             return PatchResolution(resolution.leaves, SHORTER * resolution.step_tolerance)
         leaves = work.refined(task, resolution)
-        dim = task.problem.domain.dim
-        size = sum(polynomials.count(dim, degree) for degree in leaves.values())
-        if size * (task.problem.components or 1) > MOST_UNKNOWNS:
-            return None
         share = 1.0 if leaves != dict(resolution.leaves) else SHORTER
-        return PatchResolution(tuple(sorted(leaves.items())), share * resolution.step_tolerance)
+        finer = PatchResolution(tuple(sorted(leaves.items())), share * resolution.step_tolerance)
+        size = _unknowns(task.problem.domain.dim, finer) * (task.problem.components or 1)
+        return finer if size <= MOST_UNKNOWNS else None
+
+    def work_ratio(self, task: Task, solved: Solved, resolution: PatchResolution) -> float:
+        """Sparse factors go with n in one dimension and n³ᐟ² in two; steps with their errors."""
+        dim, order = task.problem.domain.dim, self.stages(task) + 1
+        unknowns = [_unknowns(dim, one) for one in (resolution, solved.resolution)]
+        errors = solved.resolution.step_tolerance / resolution.step_tolerance
+        return (unknowns[0] / unknowns[1]) ** ((dim + 1) / 2) * errors ** (1 / order)
 
     @property
     def advice(self) -> str:
@@ -309,6 +314,11 @@ def _smooth(task: Task) -> bool:
     apart = max([*task.mismatch.values(), *task.drift.values()], default=0.0)
     agree = apart <= AGREEMENT * task.tolerance
     return agree and not refinement.constant(task.problem.domain, task.problem.initial)
+
+
+def _unknowns(dim: int, resolution: PatchResolution) -> int:
+    """Unknowns of one component."""
+    return sum(polynomials.count(dim, degree) for _, degree in resolution.leaves)
 
 
 def _laws(problem: Problem) -> Laws:

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from tengbc.costs import Cost, paper_memory, paper_options, paper_parameters, paper_rows
 from tengbc.defaults import PAPER
 from tengbc.errors import OutputError, UsageError
-from tengbc.journal import Journal, Snapshot
+from tengbc.journal import Snapshot
 from tengbc.networks import Network, Parameters, mlp
 from tengbc.options import Options
 from tengbc.outcome import unwritten
@@ -88,7 +88,7 @@ class Paper(AbstractStrategy):
         try:
             theta = _initial_fit(collocation, network, projection, task)
         except OutputError as error:
-            theta, failure = _fitted_so_far(collocation, task.journal), unwritten(error)
+            theta, failure = _fitted_so_far(collocation, task), unwritten(error)
         steps = GridSteps(grid, keep_every(len(theta), grid.steps, checks=False))
         facts = {
             "scheme": chosen_scheme(options).name,
@@ -157,9 +157,9 @@ def _projection(options: Options) -> SubsetProjection:
     return replace(SubsetProjection(), **changes)
 
 
-def _fitted_so_far(collocation: Collocation, journal: Journal) -> Float[Array, " p"]:
+def _fitted_so_far(collocation: Collocation, task: Task) -> Float[Array, " p"]:
     """The newest parameters of a fit that could not be written down."""
-    last = journal.stage("initial fit").recall()
+    last = task.stage("initial fit").recall()
     return collocation.parameters.start if last is None else last.arrays["theta"]
 
 
@@ -167,7 +167,7 @@ def _initial_fit(
     collocation: Collocation, network: Network, projection: SubsetProjection, task: Task
 ) -> Float[Array, " p"]:
     """Head exactly, random subsets of the body by damped and accelerated steps, then polished."""
-    problem, options, fitted = task.problem, task.options, task.journal.stage("initial fit")
+    problem, options, fitted = task.problem, task.options, task.stage("initial fit")
     before = fitted.recall()
     if before is not None and before.finished:
         return before.arrays["theta"]

@@ -275,7 +275,7 @@ def test_progress_is_reported():
         square(tb.Heat(1.0)),
         resolution=4,
         dt=0.25,
-        report=lambda phase, fraction, known: seen.append((phase, fraction)),
+        progress=lambda phase, fraction, known: seen.append((phase, fraction)),
     )
     assert [phase for phase, _ in seen[:3]] == ["mesh", "assemble", "factorise"]
     assert seen[-1] == ("march", 1.0) and len(seen) == 7

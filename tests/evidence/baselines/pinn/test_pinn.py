@@ -136,7 +136,7 @@ def test_training_stops_on_request_and_keeps_what_it_has():
         points=FEW,
         widths=(6,),
         steps=50,
-        report=lambda phase, fraction, known: known.get("step") == 2,
+        progress=lambda phase, fraction, known: known.get("step") == 2,
     )
     assert solution.result.outcome is tb.Outcome.INTERRUPTED
     assert solution.facts["steps"] == 2

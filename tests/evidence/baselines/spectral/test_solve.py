@@ -131,7 +131,7 @@ def test_progress_and_a_stop_on_request():
         return known["time"] > 0.45
 
     times = np.linspace(0, 1, 11)
-    solution = solve_spectral(burgers_line(), 1.0, dt=0.02, times=times, report=report)
+    solution = solve_spectral(burgers_line(), 1.0, dt=0.02, times=times, progress=report)
     np.testing.assert_allclose(solution.times, times[:5])
     assert seen[-1][0] == "march" and 0.45 < seen[-1][1] < 0.5
     assert len(solution.spectra) == len(solution.tails) == 5

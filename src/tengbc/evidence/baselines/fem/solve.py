@@ -43,7 +43,7 @@ def solve_fem(
     times: Times | None = None,
     scheme: str | None = None,
     budget: int | float | None = None,
-    report: Progress = lambda phase, fraction, known: None,
+    progress: Progress = lambda phase, fraction, known: None,
 ) -> FemSolution:
     """Solve a problem in the plane with quadratic finite elements and second-order time steps.
 
@@ -57,7 +57,7 @@ def solve_fem(
       problems take "ars222" (default) or "ark4", both of which treat self-advection and reactions
       explicitly, so that Δt must resolve them.
     - `budget`: seconds after which it gives up, as soon as that can be foreseen.
-    - `report`: progress, a function of (phase, fraction, known); True stops the march there.
+    - `progress`: a function of (phase, fraction, known); True stops the march there.
     """
     scikit_fem()
     end, dt = final_time(problem, t_end), positive("dt", dt)
@@ -66,11 +66,11 @@ def solve_fem(
     method = choose_scheme(scheme, found.nonlinear)
     spending = Spending(budget)
 
-    report("mesh", 0.0, {})
+    progress("mesh", 0.0, {})
     mesh = build_mesh(problem.domain, resolution)
     spending.lap("mesh")
 
-    report("assemble", 0.0, {"unknowns": mesh.unknowns})
+    progress("assemble", 0.0, {"unknowns": mesh.unknowns})
     steps = math.ceil(end / dt * (1 - 1e-12))
     step_times = np.linspace(0.0, end, steps + 1)
     step_size = end / steps
@@ -81,7 +81,7 @@ def solve_fem(
     system.prescribe(u, 0.0)
     spending.lap("assemble")
 
-    report("factorise", 0.0, {})
+    progress("factorise", 0.0, {})
     stepper = FemStepper(system, method, step_size)
     spending.lap("factorise")
 
@@ -96,7 +96,7 @@ def solve_fem(
             raise DivergedError(
                 f"The finite-element march left every bound at t = {t:g}; take a smaller dt."
             )
-        asked = report("march", (n + 1) / steps, {"step": n + 1, "time": t}) and n + 1 < steps
+        asked = progress("march", (n + 1) / steps, {"step": n + 1, "time": t}) and n + 1 < steps
         outputs.take(t, u, last=n == steps - 1 or bool(asked))
         if asked:
             result = Result(Outcome.INTERRUPTED, f"stopped on request at t = {t:.6g} of {end:g}.")

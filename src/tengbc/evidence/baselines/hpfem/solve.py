@@ -86,7 +86,7 @@ def solve_hpfem(
     settings: HpSettings | None = None,
     *,
     times: Times | None = None,
-    report: Progress = lambda phase, fraction, known: None,
+    progress: Progress = lambda phase, fraction, known: None,
 ) -> HpSolution:
     """Solve with NGSolve: mesh, weak form, Radau steps; stored at `times`, 101 by default."""
     ngsolve()
@@ -95,10 +95,10 @@ def solve_hpfem(
     stored, watch = stored_times(times, end), Stopwatch()
     lower, upper = problem.domain.bounds
     size = settings.size * float((upper - lower).max())
-    report("mesh", 0.0, {})
+    progress("mesh", 0.0, {})
     graded = (settings.corner_levels, settings.layers, settings.interfaces)
     mesh = build_mesh(problem, size, settings.order, *graded)
-    report("assemble", 0.0, {})
+    progress("assemble", 0.0, {})
     system = HpSystem(problem, mesh, settings.order)
     legs = time_grid(stored, settings.step * end, settings.start_levels, settings.start_steps)
     preparing, compiling = watch.lap()
@@ -108,7 +108,7 @@ def solve_hpfem(
     for t, u in march.states(legs, initial):
         if len(kept) < len(stored) and abs(t - stored[len(kept)]) < 1e-9 * end:
             kept.append(u)
-        report("march", t / end, {"time": t})
+        progress("march", t / end, {"time": t})
     marching, late = watch.lap()
     facts = {"solver": "hp-fem", "unknowns": system.unknowns, "t_end": end, "order": settings.order}
     return HpSolution(

@@ -91,7 +91,7 @@ def solve_pinn(
     seed: int = 0,
     boundary_weight: float = BOUNDARY_WEIGHT,
     snapshots: Sequence[float] = (),
-    report: Progress = lambda phase, fraction, known: None,
+    progress: Progress = lambda phase, fraction, known: None,
 ) -> PinnSolution:
     """Train a network u_θ(x, t) to make equation, initial values and conditions hold on points.
 
@@ -104,7 +104,7 @@ def solve_pinn(
     - `points`: collocation points inside, at the start and on the boundary; the paper's are
       100,000, 15,000 and 10,000. `widths`: hidden layers. `seed`: of points and weights.
     - `snapshots`: seconds after which the state of training is kept as well.
-    - `report`: progress, a function of (phase, fraction, known); True stops the training there.
+    - `progress`: a function of (phase, fraction, known); True stops the training there.
     """
     end = final_time(problem, t_end)
     if optimiser not in OPTIMISERS:
@@ -113,7 +113,7 @@ def solve_pinn(
         )
     seconds = 60.0 if seconds is None and steps is None else seconds
     watch = Stopwatch()
-    report("prepare", 0.0, {})
+    progress("prepare", 0.0, {})
     network = space_time_network(problem.domain, end, problem.components, widths, seed)
     parameters = Parameters(network)
     build: Builder = parameters.network
@@ -132,7 +132,7 @@ def solve_pinn(
             kept.append(TrainingSnapshot(count, watch.computing, training.loss, training.theta))
         by_time = watch.computing / seconds if seconds else 0.0
         fraction = max(count / steps if steps else 0.0, by_time)
-        if report("train", min(fraction, 1.0), {"step": count, "loss": training.loss}):
+        if progress("train", min(fraction, 1.0), {"step": count, "loss": training.loss}):
             result = Result(Outcome.INTERRUPTED, f"stopped on request after {count} steps.")
             break
     kept.append(TrainingSnapshot(count, watch.computing, training.loss, training.theta))

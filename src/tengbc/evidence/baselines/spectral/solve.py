@@ -72,7 +72,7 @@ def solve_spectral(
     dt: int | float = 1e-3,
     times: Times | None = None,
     workers: int = 1,
-    report: Progress = lambda phase, fraction, known: None,
+    progress: Progress = lambda phase, fraction, known: None,
 ) -> SpectralSolution:
     """Solve a problem on a periodic box in 1, 2 or 3 dimensions with dealiased Fourier series.
 
@@ -86,7 +86,7 @@ def solve_spectral(
       Δt must resolve everything else.
     - `times`: at which the solution is stored, by default 101 equispaced ones; steps land on them.
     - `workers`: threads of the transforms.
-    - `report`: progress, a function of (phase, fraction, known); True stops the march there.
+    - `progress`: a function of (phase, fraction, known); True stops the march there.
     """
     end, dt = final_time(problem, t_end), positive("dt", dt)
     stored = stored_times(times, end)
@@ -117,7 +117,7 @@ def solve_spectral(
                     f"The Fourier march left every bound at t = {t:g}; take a smaller dt."
                 )
             known = {"step": steps, "time": float(t), "points": max(stepper.lattice.shape)}
-            if report("march", float(t / end), known):
+            if progress("march", float(t / end), known):
                 stored = stored[: len(spectra)]
                 break
         t = goal

@@ -47,10 +47,10 @@ SOLVE_GROWTH, PREPARATION_GROWTH = 2.2, 2.4
 
 def trials(contest: Contest) -> Iterator[Trial]:
     """A run for each share of the seconds, planned from pilot runs."""
-    contest.report("fem pilot", 0.0, {})
+    contest.progress("fem pilot", 0.0, {})
     model = pilot(contest)
     for share in SHARES:
-        contest.report("fem", share, {})
+        contest.progress("fem", share, {})
         watch = Stopwatch()
         run = _best(contest, model, share * contest.seconds)
         if run is None:

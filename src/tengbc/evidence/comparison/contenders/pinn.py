@@ -17,7 +17,7 @@ def _trials(optimiser: str, contest: Contest) -> Iterator[Trial]:
         optimiser=optimiser,
         seconds=contest.seconds,
         snapshots=[share * contest.seconds for share in SHARES],
-        report=lambda phase, *progress: contest.report(f"pinn-{optimiser}", *progress),
+        progress=lambda phase, *told: contest.progress(f"pinn-{optimiser}", *told),
     )
     compiling, unknowns = solution.seconds["compile"], solution.unknowns
     for snapshot in solution.snapshots:

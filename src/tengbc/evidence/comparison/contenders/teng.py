@@ -44,13 +44,13 @@ def paper_trials(contest: Contest) -> Iterator[Trial]:
     problem, end, watch = contest.problem, contest.end, Watch(contest.seconds)
 
     def watched(phase: str, fraction: float, known: dict) -> bool:
-        contest.report("paper", watch.share, {"phase": phase})
+        contest.progress("paper", watch.share, {"phase": phase})
         return watch.share > FIT_SHARE  # ends the initial fit
 
     def over(record, state) -> bool:
         return watch.share >= 1.0
 
-    solution = solve(problem, end, preset="paper", throw=False, report=watched, callbacks=[over])
+    solution = solve(problem, end, preset="paper", throw=False, progress=watched, callbacks=[over])
     passed, compiling = watch.stopwatch.lap()
     reached = float(solution.times[-1])
     errors = contest.errors(solution.at_times, reached)
