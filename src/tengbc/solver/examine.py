@@ -14,7 +14,7 @@ from tengbc.pointwise import Evaluator
 from tengbc.problem import Problem
 from tengbc.solver.compatibility import initial_mismatch, initial_size, mismatch_at
 from tengbc.solver.sampling import boundary_points, initial_values
-from tengbc.solver.strategies import select_strategy
+from tengbc.solver.strategies import checked_strategy, select_strategy
 
 POINTS = 64
 """Points on the boundary at which data are compared; the preset `fast` looks at the same ones."""
@@ -151,7 +151,7 @@ def _cost(problem: Problem, options: Options, t_end: float) -> Iterator[Finding]
     """Which strategy, and what it will need."""
     try:
         selection = select_strategy(problem, options)
-        selection.strategy.check(problem, options)
+        checked_strategy(problem, options)
     except TengbcError as error:
         yield Finding("error", str(error), error)
         return

@@ -13,7 +13,7 @@ from tengbc.progress import shown
 from tengbc.solution import Solution
 from tengbc.solver.examine import examine
 from tengbc.solver.march import Callback
-from tengbc.solver.strategies import select_strategy
+from tengbc.solver.strategies import checked_strategy, select_strategy
 from tengbc.solver.verified import Runner, new_task, solve_verified
 from tengbc.timing import Deadline
 from tengbc.types import Progress
@@ -53,8 +53,7 @@ def solve(
     chosen = _checked(problem, t_end, rtol=rtol, **choices)
     deadline = Deadline(chosen.max_seconds)
     assert chosen.t_end is not None
-    strategy = select_strategy(problem, chosen).strategy
-    strategy.check(problem, chosen)
+    strategy = checked_strategy(problem, chosen)
     cost = strategy.cost(problem, chosen, chosen.t_end, 1.0)
     check_memory(cost.memory, cost.lower)
     if journal is NO_JOURNAL:  # who keeps one, such as the command line, has looked already

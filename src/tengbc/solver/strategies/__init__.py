@@ -57,6 +57,21 @@ def add_strategy(strategy: AbstractStrategy, first: bool = True) -> AbstractStra
     return strategy
 
 
+def checked_strategy(problem: Problem, chosen: Options) -> AbstractStrategy:
+    """The strategy that a problem gets, which takes all options given; else they are refused."""
+    strategy = select_strategy(problem, chosen).strategy
+    for option in strategy.not_taken(chosen):
+        others = (*STRATEGIES, *ON_REQUEST)
+        takers = [s.name for s in others if option in s.honours and s.applies(problem)]
+        instead = f", or choose strategy={takers[0]!r}, which does" if takers else ""
+        raise UsageError(
+            f"The strategy {strategy.name} ({strategy.what}) does not take the option {option}; "
+            f"leave it out{instead}. Its own options: {', '.join(sorted(strategy.honours))}."
+        )
+    strategy.check(problem, chosen)
+    return strategy
+
+
 def select_strategy(problem: Problem, chosen: Options | None = None) -> Selection:
     """The strategy that `solve` takes for a problem, and the reason as a half-sentence."""
     chosen = options() if chosen is None else chosen

@@ -12,7 +12,6 @@ from jaxtyping import Float
 
 from tengbc.costs import Cost
 from tengbc.defaults import DEFAULT_TOLERANCE
-from tengbc.errors import UsageError
 from tengbc.geometry.points import Points
 from tengbc.journal import Journal, Stage
 from tengbc.networks import Network, Parameters
@@ -137,17 +136,14 @@ class AbstractStrategy(abc.ABC):
     def applies(self, problem: Problem) -> Applies:
         """Whether it can solve a problem, and why or why not."""
 
-    def check(self, problem: Problem, options: Options) -> None:
-        """Refuse, in a sentence, options that it cannot honour."""
+    def check(self, problem: Problem, options: Options) -> None:  # noqa: B027 (most take all)
+        """Refuse, in a sentence, values of its own options that it cannot honour."""
+
+    def not_taken(self, options: Options) -> list[str]:
+        """The options given that are none of its own."""
         fields = Options.model_fields.items()
         given = {name for name, field in fields if getattr(options, name) != field.default}
-        refused = sorted(given - COMMON - self.honours)
-        if refused:
-            known = ", ".join(sorted(self.honours)) or "none"
-            raise UsageError(
-                f"The strategy {self.name} ({self.what}) does not take the option {refused[0]}; "
-                f"leave it out, or choose another strategy. Its own options: {known}."
-            )
+        return sorted(given - COMMON - self.honours)
 
     @abc.abstractmethod
     def first(self, task: Task) -> Any:

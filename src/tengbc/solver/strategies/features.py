@@ -82,7 +82,6 @@ class AbstractFeatureStrategy(AbstractStrategy):
     """How often a step that fails may be halved."""
 
     def check(self, problem: Problem, options: Options) -> None:
-        super().check(problem, options)
         reason = self.refuses(chosen_scheme(options))
         if reason:
             raise UsageError(

@@ -51,7 +51,6 @@ class Paper(AbstractStrategy):
         return Applies(True, "any problem; taken only if asked for, since it is slow")
 
     def check(self, problem: Problem, options: Options) -> None:
-        super().check(problem, options)
         if not chosen_scheme(options).explicit:
             raise UsageError(
                 f"The strategy {self.name} cannot march with the scheme {options.scheme}, which "
