@@ -68,7 +68,10 @@ def test_consistent_data_are_silent(kind):
 PAPER = {"preset": "paper", "widths": (4,), "interior_points": 9, "fit_iterations": 1, "dt": 0.1}
 
 
-@pytest.mark.parametrize("choices", [PAPER, {"features": 6, "dt": 0.1}], ids=["paper", "fast"])
+FEW = {"strategy": "frozen-features", "features": 6, "dt": 0.1}
+
+
+@pytest.mark.parametrize("choices", [PAPER, FEW, {}], ids=["paper", "frozen", "default"])
 def test_they_are_said_before_a_march(choices):
     """In Python as a warning, before the first step."""
     seen = []
@@ -156,8 +159,8 @@ def test_values_that_are_not_finite():
 @pytest.mark.parametrize(
     "choices",
     [
-        {"features": 100_000},
-        {"features": 500, "interior_points": 10_000_000},
+        {"strategy": "frozen-features", "features": 100_000},
+        {"strategy": "frozen-features", "features": 500, "interior_points": 10_000_000},
         {"preset": "paper", "per_axis": 10_000},
         {"preset": "paper", "interior_points": 10_000_000, "subset": 5000},
         {"preset": "paper", "widths": (100_000, 100_000)},
@@ -180,7 +183,8 @@ def test_usual_sizes_fit_into_eight_gigabytes():
     problem = tb.problems.get("heat-robin")
     for choices in (
         {},
-        {"features": 1400},
+        {"strategy": "frozen-features"},
+        {"strategy": "frozen-features", "features": 1400},
         {"preset": "paper"},
         {"preset": "paper", "per_axis": 128},
     ):

@@ -368,7 +368,8 @@ def test_solve_returns_what_there_is_and_warns(clock):
     def slow(record, state):
         clock.now += 1.0
 
-    choices = {"t_end": 0.1, "dt": 0.01, "features": 12, "rtol": 1e-8, "callbacks": [slow]}
+    choices = {"strategy": "frozen-features", "dt": 0.01, "features": 12, "rtol": 1e-8}
+    choices |= {"t_end": 0.1, "callbacks": [slow]}
     with pytest.warns(UserWarning, match=r"^out of time: the march came to t = 0.06 of 0.1; max"):
         found = tb.solve(HEAT, max_seconds=4.5, **choices)
     assert found.result.outcome is Outcome.OUT_OF_TIME

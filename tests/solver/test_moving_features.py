@@ -24,7 +24,7 @@ def test_the_reference_solves_its_own_equation():
 
 def test_burgers_on_a_line_through_the_formation_of_its_front():
     """The classic test: u_x falls from −π to −150 and the error stays below 1e-6, and is known."""
-    solution = tb.solve(problem(), 1.0)  # the default tolerance, nothing chosen
+    solution = tb.solve(problem(), 1.0, strategy="moving-features")  # to the default tolerance
     assert solution.result
     for t in (0.1, 0.3, 0.4, 0.5, 0.7, 1.0):
         found = error(solution, t)
@@ -53,7 +53,7 @@ def test_a_moving_front_is_followed():
         lambda x: moving(x, 0.0),
         moving,
     )
-    solution = tb.solve(front, 0.2, rtol=1e-4)
+    solution = tb.solve(front, 0.2, rtol=1e-4, strategy="moving-features")
     x = np.linspace(0, 1, 501)[:, None]
     for t in (0.0, 0.1, 0.2):
         truth = front.exact(x, t)
@@ -111,7 +111,7 @@ def test_initial_values_that_are_not_finite_are_named():
     ends = {"left": tb.Dirichlet(0.0), "right": tb.Dirichlet(0.0)}
     broken = tb.Problem(tb.Interval(0.0, 1.0), tb.Burgers(0.1), ends, gap)
     with pytest.raises(NonFiniteError, match=r"The initial condition is not finite .* x = \(0\.49"):
-        tb.solve(broken, 0.1, rtol=1e-2)
+        tb.solve(broken, 0.1, rtol=1e-2, strategy="moving-features")
 
 
 @pytest.mark.parametrize("scheme", ["bdf3", "imex2"])
@@ -124,6 +124,6 @@ def test_other_schemes_are_refused_and_frozen_features_take_them(scheme):
     )
     choices = {"scheme": scheme, "dt": 0.02, "rtol": 1e-2}
     with pytest.raises(tb.UsageError, match="moving-features cannot march with the scheme"):
-        tb.solve(smooth, 0.2, **choices)
+        tb.solve(smooth, 0.2, strategy="moving-features", **choices)
     solution = tb.solve(smooth, 0.2, strategy="frozen-features", **choices)
     assert solution.frozen and solution.facts["strategy"] == "frozen-features"

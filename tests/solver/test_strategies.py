@@ -11,6 +11,7 @@ from tengbc.solver import strategies
 WAVE = lambda x: jnp.sin(2 * jnp.pi * x[0])
 SYSTEM = lambda u, x, t: tb.laplacian(u)(x) + jnp.stack([u(x)[0] * u(x)[1], -u(x)[1]])
 THIRD = lambda u, x, t: u(x) * tb.laplacian(lambda y: tb.gradient(u)(y)[0])(x)
+LINEAR_THIRD = lambda u, x, t: tb.laplacian(lambda y: tb.gradient(u)(y)[0])(x)
 LINEAR_IN_U = lambda u, x, t: jnp.exp(x[0] - t) * tb.laplacian(u)(x) - jnp.cos(t) * u(x)
 
 
@@ -21,16 +22,35 @@ def problem(domain, equation, initial=WAVE):
 
 
 LINE, RING, SQUARE = tb.Interval(0.0, 1.0), tb.PeriodicBox([0.0], [1.0]), tb.Rectangle()
+CUBE = tb.Box((0.0,) * 3, (1.0,) * 3)
 TORUS = tb.PeriodicBox([0.0, 0.0], [1.0, 1.0])
 TABLE = {
-    "heat on a disk": (problem(tb.Disk(), tb.Heat(0.1)), "frozen-features"),
-    "heat on an interval": (problem(LINE, tb.Heat(0.1)), "frozen-features"),
+    "heat on a disk": (problem(tb.Disk(), tb.Heat(0.1)), "local-features"),
+    "heat on an interval": (problem(LINE, tb.Heat(0.1)), "local-features"),
     "heat on a ring": (problem(RING, tb.Heat(0.1)), "frozen-features"),
-    "coefficients of time": (problem(LINE, LINEAR_IN_U), "frozen-features"),
-    "burgers on an interval": (problem(LINE, tb.Burgers(0.1)), "moving-features"),
-    "reaction on an interval": (problem(LINE, tb.AllenCahn(0.1)), "moving-features"),
-    "a step of u": (problem(LINE, lambda u, x, t: jnp.sign(u(x))), "moving-features"),
-    "burgers on a square": (problem(SQUARE, tb.Burgers(0.1)), "frozen-features"),
+    "heat in a box": (problem(CUBE, tb.Heat(0.1)), "frozen-features"),
+    "coefficients of time": (problem(LINE, LINEAR_IN_U), "local-features"),
+    "burgers on an interval": (problem(LINE, tb.Burgers(0.1)), "local-features"),
+    "reaction on an interval": (problem(LINE, tb.AllenCahn(0.1)), "local-features"),
+    "a step of u": (problem(LINE, lambda u, x, t: jnp.sign(u(x))), "local-features"),
+    "transport on a disk": (problem(tb.Disk(), tb.Transport([1.0, 0.0])), "local-features"),
+    "burgers on a square": (problem(SQUARE, tb.Burgers(0.1)), "local-features"),
+    "a system on a square": (
+        problem(SQUARE, SYSTEM, lambda x: jnp.stack([WAVE(x), WAVE(x)])),
+        "local-features",
+    ),
+    "one law for two components": (
+        tb.Problem(
+            LINE,
+            SYSTEM,
+            dict.fromkeys(LINE.segments, lambda u, x, n, t: u(x)[0]),
+            lambda x: jnp.stack([WAVE(x), WAVE(x)]),
+        ),
+        "moving-features",
+    ),
+    "third derivatives on an interval": (problem(LINE, THIRD), "moving-features"),
+    "linear third derivatives on an interval": (problem(LINE, LINEAR_THIRD), "frozen-features"),
+    "third derivatives on a square": (problem(SQUARE, THIRD), "frozen-features"),
     "burgers on a ring": (problem(RING, tb.Burgers(0.1)), "deformed-waves"),
     "burgers on a torus": (problem(TORUS, tb.Burgers(0.1)), "deformed-waves"),
     "a system on a torus": (
@@ -43,8 +63,9 @@ TABLE = {
         "frozen-features",
     ),
 }
+FROZEN = {"strategy": "frozen-features"}
 BENCHMARKS = {
-    **dict.fromkeys(tb.problems.CATALOG, "frozen-features"),
+    **dict.fromkeys(tb.problems.CATALOG, "local-features"),
     "burgers": "deformed-waves",
 }
 
@@ -82,11 +103,26 @@ def test_the_table_is_the_code():
             "deformed-waves .* not take .* scheme",
         ),
         ("burgers on a torus", {"features": 50}, "deformed-waves .* not take .* features"),
-        ("heat on a disk", {"widths": (8, 8)}, "frozen-features .* not take the option widths"),
+        (
+            "heat on a disk",
+            {"scheme": "bdf2"},
+            "local-features .* not take .* scheme; .* choose strategy='frozen-features', which does",
+        ),
+        (
+            "burgers on an interval",
+            {"dt": 0.1},
+            "local-features .* not take .* dt; .* choose strategy='moving-features', which does",
+        ),
+        ("heat on a disk", {"widths": (8, 8)}, "local-features .* not take the option widths"),
+        ("heat on a disk", FROZEN | {"widths": (8, 8)}, "frozen-features .* not take .* widths"),
         ("heat on a disk", {"cutoff": 1e-8}, "not take the option cutoff"),
         ("heat on a disk", {"preset": "paper", "rtol": 1e-3}, "paper .* not take the option rtol"),
         ("heat on a disk", {"preset": "paper", "scheme": "bdf2"}, "bdf2.* cannot march with"),
-        ("burgers on an interval", {"scheme": "rk4"}, "moving-features cannot march with .* rk4"),
+        (
+            "burgers on an interval",
+            {"strategy": "moving-features", "scheme": "rk4"},
+            "moving-features cannot march with .* rk4",
+        ),
         ("heat on a disk", {"strategy": "moving-features"}, "does not apply: .* no interval"),
         ("heat on a disk", {"strategy": "deformed-waves"}, "does not apply: .* no periodic box"),
         ("heat on a disk", {"strategy": "frozen-feature"}, "did you mean 'frozen-features'"),
@@ -98,13 +134,11 @@ def test_what_a_strategy_cannot_honour_is_refused(given, choices, said):
 
 
 def test_a_strategy_may_be_forced():
-    """Burgers on an interval by frozen features, too: smooth for a short while."""
+    """A front on an interval by frozen and moving features, too: smooth for a short while."""
     given, t_end = TABLE["reaction on an interval"][0], 0.02
-    forced = tb.solve(given, t_end, strategy="frozen-features", rtol=1e-4)
-    chosen = tb.solve(given, t_end, rtol=1e-4)
-    assert (forced.facts["strategy"], chosen.facts["strategy"]) == (
-        "frozen-features",
-        "moving-features",
-    )
-    x = given.domain.interior(40).x
-    np.testing.assert_allclose(forced(x, t_end), chosen(x, t_end), atol=1e-3)
+    chosen, x = tb.solve(given, t_end, rtol=1e-4), given.domain.interior(40).x
+    assert chosen.facts["strategy"] == "local-features"
+    for name in ("frozen-features", "moving-features"):
+        forced = tb.solve(given, t_end, strategy=name, rtol=1e-4)
+        assert forced.facts["strategy"] == name
+        np.testing.assert_allclose(forced(x, t_end), chosen(x, t_end), atol=1e-3)
