@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Float
 
-from tengbc.errors import NonFiniteError, UsageError
+from tengbc.errors import NonFiniteError, ProblemError, UsageError
 from tengbc.programs import Vectorised
 from tengbc.types import Time, Value
 
@@ -68,3 +68,12 @@ def check_finite(
     point = x[np.flatnonzero(~finite.reshape(len(x), -1).all(axis=1))[0]]
     where = ", ".join(f"{coordinate:.6g}" for coordinate in point)
     raise NonFiniteError(f"{what} is not finite at t = {t:.6g}, x = ({where}); {advice}.")
+
+
+def check_condition(segment: str, linear_part: np.ndarray, t: float) -> None:
+    """Stop at a condition into which u does not enter; `linear_part` is its derivative by u."""
+    if not linear_part.any():
+        raise ProblemError(
+            f"The condition on {segment} says nothing about u at t = {t:.6g}, where neither u nor "
+            f"∂ₙu enters it; give one that does."
+        )

@@ -106,7 +106,7 @@ def test_the_table_is_the_code():
         (
             "heat on a disk",
             {"scheme": "bdf2"},
-            "local-features .* not take .* scheme; .* choose strategy='frozen-features', which does",
+            "local-features .* not take .* scheme; .* strategy='frozen-features', which does",
         ),
         (
             "burgers on an interval",

@@ -16,12 +16,13 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 from jaxtyping import Float, Inexact
 
+from tengbc.errors import ProblemError
 from tengbc.networks.network import Network, Parameters, with_head
 from tengbc.networks.patches import PatchBody
 from tengbc.patches.form import EnergyForm, Loads
 from tengbc.patches.laws import Laws
 from tengbc.patches.patches import Patches
-from tengbc.pointwise import check_finite
+from tengbc.pointwise import check_condition, check_finite
 from tengbc.spaces.interface import Arrays
 from tengbc.spaces.weak import AbstractWeakSpace
 
@@ -31,6 +32,8 @@ DENSE = 700
 MOST_ENTRIES = 60_000_000
 """Numbers in the factorisations that are kept, about 1 GB."""
 MOST_MATRICES = 8
+ROUND_OFF = 1e-9
+"""Diffusion is not negative by this part of the largest."""
 Field = tuple[Float[Array, "_n m"], Float[Array, "_n m d"]]
 """Values and slopes of a field at nodes."""
 
@@ -56,7 +59,7 @@ class EnergySpace(AbstractWeakSpace):
             name: law.constant_offset for name, law in laws.condition_structures.items()
         }
         self._matrices: dict[float, tuple[sp.csc_matrix, Loads]] = {}
-        self.linearise(0.0, np.zeros(self.form.size))
+        self.begin()
 
     @property
     def linear(self) -> bool:
@@ -81,6 +84,16 @@ class EnergySpace(AbstractWeakSpace):
         return found
 
     # Matrices.
+
+    def begin(self) -> None:
+        """Linearise as at the start of a march: what is not linear around the initial values."""
+        around = np.zeros(self.form.size)
+        if not self.affine:
+            x = self.form.within.x
+            values = self.problem.initial(x).reshape(-1, self.components)
+            check_finite("The initial condition", values, x, 0.0, "correct it there")
+            around = self.form.load(values)
+        self.linearise(0.0, around)
 
     def linearise(self, t: float, c: Float[Array, " n"]) -> None:
         if self.linear and self._matrices:
@@ -115,13 +128,24 @@ class EnergySpace(AbstractWeakSpace):
         found = self.laws.coefficients(x, t, state)
         for part in (found.diffusion, found.drift, found.reaction):
             check_finite("The equation's linear part", part, x, t)
+        _check_forwards(found.diffusion, x, t)
         return self.form.stiffness(found, self._law(t, self._on_boundary(state)))
 
     def _law(self, t: float, state: Field | None) -> tuple[Array, Array]:
         """a and b at the nodes of the boundary."""
         a, b = (np.zeros((len(self.form.boundary), self.components)) for _ in range(2))
         for segment, rows in self.form.segments.items():
-            a[rows], b[rows] = self.laws.condition(segment, *self._on(rows, state, t))
+            where = self._on(rows, state, t)
+            parts = np.stack(self.laws.condition(segment, *where), axis=1)
+            check_finite(f"The linear part of the condition on {segment}", parts, where[0], t)
+            if self.laws.condition_structures[segment].affine:
+                check_condition(segment, parts, t)
+            elif not parts.any(axis=1).all():
+                raise ProblemError(
+                    f"The condition on {segment} does not change with u near a field of the march "
+                    f"at t = {t:.6g}, so patches cannot hold it; choose strategy='frozen-features'."
+                )
+            a[rows], b[rows] = parts[:, 0], parts[:, 1]
         return a, b
 
     def _on(self, rows: Array, state: Field | None, t: float):
@@ -284,6 +308,20 @@ class EnergySpace(AbstractWeakSpace):
         t, c = float(memory["time"][0]), memory["head"]
         if t != self.linearised_at or not np.array_equal(c, self.linearised_around):
             self.linearise(t, c)
+
+
+def _check_forwards(diffusion: Float[Array, "n m d d"], x: Float[Array, "n d"], t: float) -> None:
+    """Stop where A has a negative eigenvalue: tr A/d − ‖A − (tr A/d)·1‖/√2 for d = 1 and 2."""
+    mean = np.trace(diffusion, axis1=-2, axis2=-1) / x.shape[1]
+    deviator = diffusion - mean[..., None, None] * np.eye(x.shape[1])
+    lowest = mean - np.linalg.norm(deviator, axis=(-2, -1)) / math.sqrt(2)
+    point, component = np.unravel_index(np.argmin(lowest), lowest.shape)
+    if lowest[point, component] < -ROUND_OFF * np.abs(diffusion).max():
+        where = ", ".join(f"{coordinate:.6g}" for coordinate in x[point])
+        raise ProblemError(
+            f"The equation diffuses backwards at t = {t:.6g}, x = ({where}), so that its solution "
+            f"would grow without bound at once; change the sign of its diffusion there."
+        )
 
 
 def _modes(matrix: sp.csc_matrix) -> tuple[Array, Array]:

@@ -14,9 +14,9 @@ import numpy as np
 from jaxtyping import Float
 
 from tengbc.equations.local import local_rate, needed_derivatives
-from tengbc.errors import ProblemError, UsageError
+from tengbc.errors import UsageError
 from tengbc.networks import Network, Parameters
-from tengbc.pointwise import check_finite
+from tengbc.pointwise import check_condition, check_finite
 from tengbc.problem import Problem
 from tengbc.projection.collocation import Collocation
 from tengbc.structure import structure
@@ -131,11 +131,8 @@ class LinearisedOperators:
             check_finite(
                 f"The linear part of the condition on {points.segment}", block, points.x, t
             )
-            if affine and not block.any():
-                raise ProblemError(
-                    f"The condition on {points.segment} says nothing about u at t = {t:.6g}, where "
-                    f"neither u nor ∂ₙu enters it; give one that does."
-                )
+            if affine:
+                check_condition(points.segment, block, t)
         return blocks
 
     def place(self, theta: Float[Array, " p"]) -> None:

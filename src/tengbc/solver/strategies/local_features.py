@@ -26,6 +26,7 @@ from tengbc.patches.patches import Patches
 from tengbc.problem import Problem
 from tengbc.schemes.radau import RadauIIA
 from tengbc.solver.march import Plan, Trajectory
+from tengbc.solver.sampling import initial_values
 from tengbc.solver.steps import AdaptedSteps
 from tengbc.solver.strategies.base import (
     AbstractStrategy,
@@ -70,6 +71,8 @@ SOURCE_TIMES = 5
 INITIAL_SHARE, SOURCE_SHARE = 0.3, 3.0
 """What may be missed of initial values and sources, in units of the tolerance: u is smoother than
 its source."""
+INITIAL_POINTS = 4096
+"""Points at which initial values are looked at before the first march."""
 ASSUMED_WORK = 3e10
 """Floating-point operations of an ordinary problem at engineering accuracy."""
 MOST_UNKNOWNS = 40_000
@@ -130,11 +133,10 @@ class LocalFeatures(AbstractStrategy):
         work = _workshop(task)
         space = work.space(resolution)
         if not space.linear:  # an earlier march may have used it: a resumed one has not
-            space.linearise(0.0, np.zeros(space.form.size))
+            space.begin()
         start = State(space.fitted(task.problem.initial, task.tolerance))
         layer, end, stages = self.layer(task), task.t_end, self.stages(task)
         first = layer / LAYER_STEPS if layer else end / FIRST_STEPS
-        facts: dict[str, object] = {"patches": len(space.patches), "features": space.form.size}
         marched = space
         if not space.by_modes:
             missed = REDUCED_SHARE * resolution.step_tolerance
@@ -143,6 +145,14 @@ class LocalFeatures(AbstractStrategy):
         growth = 2 if marched.by_modes else GROWTH
         steps = AdaptedSteps(end, first, resolution.step_tolerance, stages + 1, growth, layer)
         scheme = RadauIIA(stages, True, STAGE_SHARE * resolution.step_tolerance)
+        facts = {
+            "scheme": scheme.name,
+            "patches": len(space.patches),
+            "features": space.form.size,
+            "parameters": len(space.parameters),
+            "interior_points": len(space.form.within),
+            "boundary_points": len(space.form.boundary),
+        }
         return Plan(marched, scheme, steps, start, space.parameters.network, facts)
 
     def parameters(
@@ -214,6 +224,7 @@ class _Workshop:
 
     def first_leaves(self, task: Task) -> dict[Cell, int]:
         problem, laws = task.problem, self.laws
+        values = initial_values(problem, problem.domain.interior(INITIAL_POINTS))
         fields = [(problem.initial, INITIAL_SHARE)]
         if laws.equation_structure.affine:
             times = np.linspace(0.0, task.t_end, SOURCE_TIMES)
@@ -228,9 +239,8 @@ class _Workshop:
         leaves = refinement.at_first(
             self.cut, corners, fields, layers, task.tolerance, self.smoothed(task)
         )
-        nothing = not np.any(problem.initial(problem.domain.interior(256).x))
         missed = refinement.missed(self.cut, leaves, problem.initial)
-        self.rough = nothing or missed > task.tolerance
+        self.rough = not np.any(values) or missed > task.tolerance
         return leaves
 
     @cached_property
