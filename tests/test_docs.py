@@ -107,7 +107,10 @@ def examples():
 
 @pytest.mark.parametrize(
     ("choices", "tolerance"),
-    [({"strategy": "cosines", "rtol": 1e-8}, 1e-8), ({"scheme": "midpoint", "dt": 1e-3}, 1e-4)],
+    [
+        ({"strategy": "cosines", "rtol": 1e-8}, 1e-8),
+        ({"strategy": "frozen-features", "scheme": "midpoint", "dt": 1e-3}, 1e-4),
+    ],
     ids=["strategy", "scheme"],
 )
 def test_the_examples_of_the_docs_solve(examples, choices, tolerance):

@@ -41,6 +41,10 @@ def damaged(path):
     read(file)
 
 
+def frozen(t_end, **choices):
+    tb.solve(heat(1.0), t_end, strategy="frozen-features", **choices)
+
+
 def out_of_time():
     watch = Watch(1e-6)
     time.sleep(1e-3)
@@ -52,8 +56,8 @@ CASES = {
     errors.ProblemError: lambda path: tb.Problem(tb.Disk(), tb.Heat(1.0), {}, 0.0),
     errors.OutsideError: lambda path: outside(),
     errors.NonFiniteError: lambda path: not_finite(),
-    errors.DivergedError: lambda path: tb.solve(heat(1.0), 5.0, dt=0.5, scheme="euler"),
-    errors.ToleranceError: lambda path: tb.solve(heat(1.0), 0.05, features=6, rtol=1e-9),
+    errors.DivergedError: lambda path: frozen(5.0, dt=0.5, scheme="euler"),
+    errors.ToleranceError: lambda path: frozen(0.05, features=6, rtol=1e-9),
     errors.OutputError: lambda path: RunDirectory(path / "file" / "below"),
     errors.CheckpointError: lambda path: damaged(path),
     BudgetError: lambda path: solve_fem(tb.problems.get("heat-robin"), dt=0.1, budget=1e-3),

@@ -192,7 +192,8 @@ def test_a_scheme_of_ones_own():
     try:
         errors = []
         for dt in (4e-3, 2e-3):
-            solution = tb.solve(decaying(), scheme="midpoint", dt=dt, features=24, throw=False)
+            choices = {"scheme": "midpoint", "dt": dt, "features": 24, "throw": False}
+            solution = tb.solve(decaying(), strategy="frozen-features", **choices)
             assert solution.facts["scheme"] == "midpoint"
             x = solution.problem.domain.interior(50).x
             errors.append(np.abs(solution(x, 0.2) - solution.problem.exact(x, 0.2)).max())
@@ -250,7 +251,7 @@ class CosineModes(tb.AbstractStrategy):
 
 def test_a_strategy_of_ones_own():
     """One class and one line: it is asked first, chosen by name, verified like all others."""
-    assert tb.select_strategy(decaying()).strategy.name == "frozen-features"
+    assert tb.select_strategy(decaying()).strategy.name == "local-features"
     tb.add_strategy(CosineModes())
     try:
         selection = tb.select_strategy(decaying())

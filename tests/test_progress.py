@@ -150,16 +150,13 @@ def test_at_a_terminal_it_is_shown_unless_one_says_no(clock, monkeypatch):
 def test_solve_shows_its_progress(monkeypatch, choice):
     terminal = sit_at_a_terminal(monkeypatch)
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
-    choices = {"t_end": 0.01, "dt": 0.001, "features": 12, "rtol": 0.5}
-    tb.solve(heat(), progress=choice, **choices)
+    tb.solve(heat(), 0.01, rtol=0.5, progress=choice)
     text = terminal.getvalue()
     assert "march (companion)" in text and "━" in text and "100%" in text
 
 
 def test_solve_tells_a_function():
     told = []
-    tb.solve(
-        heat(), 0.01, dt=0.001, features=12, rtol=0.5, progress=lambda *known: told.append(known)
-    )
+    tb.solve(heat(), 0.01, rtol=0.5, progress=lambda *known: told.append(known))
     assert {phase for phase, _, _ in told} == {"march", "march (companion)"}
     assert told[-1][1] == 1.0

@@ -236,7 +236,7 @@ def test_a_file_may_import_its_neighbours(run, tmp_path):
 def test_outcomes_have_their_exit_codes(mine, run, tmp_path):
     code, _, err = run("run", f"{mine}:not_finite")
     assert code == 3 and "tengbc: The initial condition is not finite at t = 0" in err
-    diverging = ("--scheme", "euler", "--dt", 0.5, "--t-end", 5)
+    diverging = ("--strategy", "frozen-features", "--scheme", "euler", "--dt", 0.5, "--t-end", 5)
     code, _, err = run("run", f"{mine}:unknown", *diverging, "--out", tmp_path / "out")
     assert code == 3 and "tengbc: diverged: " in err
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
