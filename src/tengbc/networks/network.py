@@ -1,5 +1,6 @@
 """A network: a body that makes features, a head that combines them linearly, and its vector θ."""
 
+import math
 from collections.abc import Sequence
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
@@ -8,7 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jax.flatten_util import ravel_pytree
 from jaxtyping import Float, Int
 
 from tengbc.defaults import PAPER
@@ -155,9 +155,11 @@ class Parameters(Generic[AnyNetwork]):
 
     def __init__(self, network: AnyNetwork):
         arrays, self._static = eqx.partition(network, eqx.is_inexact_array_like)
-        with jax.enable_x64(True):
-            flat, self._unravel = ravel_pytree(jax.tree.map(np.float64, arrays))
-        self.start: Float[np.ndarray, " p"] = np.asarray(flat)
+        leaves, self._tree = jax.tree.flatten(arrays)
+        self._shapes = [np.shape(leaf) for leaf in leaves]
+        self.start: Float[np.ndarray, " p"] = np.concatenate(
+            [np.zeros(0), *(np.ravel(np.asarray(leaf, dtype=np.float64)) for leaf in leaves)]
+        )
         self.head = slice(self.start.size - network.head.weight.size - network.head.bias.size, None)
 
     def __len__(self) -> int:
@@ -165,5 +167,11 @@ class Parameters(Generic[AnyNetwork]):
 
     def network(self, theta: Float[Array | np.ndarray, " p"]) -> AnyNetwork:
         """The network with parameters θ."""
+        # A NumPy array is cut by NumPy: JAX would compile that for every number of parameters.
+        leaves, first = [], 0
         with jax.enable_x64(True):
-            return eqx.combine(self._unravel(jnp.asarray(theta)), self._static)
+            for shape in self._shapes:
+                last = first + math.prod(shape)
+                leaves.append(jnp.asarray(theta[first:last].reshape(shape)))
+                first = last
+            return eqx.combine(jax.tree.unflatten(self._tree, leaves), self._static)

@@ -85,6 +85,7 @@ class CutCells:
     def __init__(self, domain: Domain, grid: Grid):
         self.domain, self.grid = domain, grid
         self._kinds: dict[Cell, str] = {}
+        self._parts: dict[tuple, list[tuple[Array, Array]]] = {}
         found: dict[Cell, list[Piece]] = {cell: [] for cell in grid.cells}
         for piece in _faces(domain):
             parts = [piece]
@@ -163,6 +164,14 @@ class CutCells:
         self, cell: Cell, axis: int, plane: float, breaks: list[float]
     ) -> list[tuple[Array, Array]]:
         """The parts of a side, cut at `breaks`, with the domain on both sides of them."""
+        key = cell, axis, plane, *breaks
+        if key not in self._parts:
+            self._parts[key] = self._find_parts(cell, axis, plane, breaks)
+        return self._parts[key]
+
+    def _find_parts(
+        self, cell: Cell, axis: int, plane: float, breaks: list[float]
+    ) -> list[tuple[Array, Array]]:
         lower, upper = self.grid.box(cell)
         free, length = 1 - axis, upper[1 - axis] - lower[1 - axis]
         places = sorted({float(lower[free]), float(upper[free]), *breaks})

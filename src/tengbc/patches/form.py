@@ -63,15 +63,30 @@ class Blocks:
     def __init__(self, rows: int, columns: int):
         self.shape = rows, columns
         self.rows, self.columns, self.values = [], [], []
+        self._own: dict[int, list[tuple[Array, Array]]] = {}
 
     def add(self, row: Array, column: Array, block: Float[Array, "b i j"]) -> None:
         """Add a block for each pair of rows (b, i) and columns (b, j) of unknowns."""
-        self.rows.append(np.broadcast_to(row[:, :, None], block.shape).ravel())
-        self.columns.append(np.broadcast_to(column[:, None, :], block.shape).ravel())
+        if row is column:  # there will be more of them, which are added up beforehand
+            self._own.setdefault(row.shape[1], []).append((row[:, 0], block))
+        else:
+            self._enter(row, column, block)
+
+    def _enter(self, row: Array, column: Array, block: Float[Array, "b i j"]) -> None:
+        shape = block.shape
+        self.rows.append(np.broadcast_to(row[:, :, None].astype(np.int32), shape).ravel())
+        self.columns.append(np.broadcast_to(column[:, None, :].astype(np.int32), shape).ravel())
         self.values.append(block.ravel())
 
     def matrix(self) -> sp.csc_matrix:
         """The sum of all blocks."""
+        for n, found in self._own.items():
+            first, block = (np.concatenate(part) for part in zip(*found, strict=True))
+            order = np.argsort(first, kind="stable")
+            place, starts = np.unique(first[order], return_index=True)
+            row = place[:, None] + np.arange(n)
+            self._enter(row, row, np.add.reduceat(block[order], starts, axis=0))
+        self._own = {}
         if not self.values:
             return sp.csc_matrix(self.shape)
         entries = (np.concatenate(self.rows), np.concatenate(self.columns))
@@ -164,7 +179,7 @@ class EnergyForm:
                     change = reaction[..., None] * values
                     if drift.any():
                         change = change + _along(slopes, drift)
-                    column = self.places(batch.members, m)
+                    column = row if m == k else self.places(batch.members, m)
                     blocks.add(row, column, -_product(w * values, change))
 
     def _by_degree(self) -> dict[int, Float[Array, "_b _n _n"]]:
@@ -229,7 +244,7 @@ class EnergyForm:
                 if not speed.any():
                     continue
                 upwind = np.abs(speed) / 2 if k == m else 0.0 * speed
-                columns = [self.places(p, m) for p in which]
+                columns = rows if m == k else [self.places(p, m) for p in which]
                 for i, sign in ((0, 1.0), (1, -1.0)):
                     # The test function's jump has the sign of its side, its mean has not.
                     part = (upwind - speed * sign / 2)[..., None]

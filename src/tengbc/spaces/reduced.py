@@ -9,6 +9,7 @@ steps cost next to nothing. Whether the directions suffice is seen as they are a
 from __future__ import annotations
 
 import numpy as np
+import scipy.linalg as sla
 from jaxtyping import Float, Inexact
 
 from tengbc.spaces.energy import EnergySpace
@@ -32,7 +33,7 @@ class ReducedSpace(AbstractWeakSpace):
     def __init__(self, whole: EnergySpace, basis: Float[Array, "n m"]):
         self.whole, self.basis, self.problem = whole, basis, whole.problem
         self.parameters, self.network = whole.parameters, whole.network
-        self._modes = _Modes.of(whole, basis)
+        self._small = _Small(whole, basis)
 
     @property
     def linear(self) -> bool:
@@ -55,7 +56,7 @@ class ReducedSpace(AbstractWeakSpace):
         return self.whole.load(t) @ self.basis
 
     def moved(self, c: Float[Array, " m"]) -> Float[Array, " m"]:
-        return self._modes.matrix @ c
+        return self._small.matrix @ c
 
     def remainder(self, c, t: float):
         return self.load(float(t)), np.zeros(0)
@@ -63,32 +64,31 @@ class ReducedSpace(AbstractWeakSpace):
     def solve(
         self, tau: complex, right: Inexact[Array, " i"], data: Inexact[Array, " b"]
     ) -> Inexact[Array, " m"]:
-        return self._modes.solve(tau, right)
+        return self._small.solve(tau, right)
 
 
-class _Modes:
-    """K in some directions, diagonal."""
+class _Small:
+    """K in some directions, a small matrix."""
 
-    def __init__(self, matrix: Float[Array, "m m"]):
-        self.matrix = (matrix + matrix.T) / 2
-        self._values, self._vectors = np.linalg.eigh(self.matrix)
-
-    @staticmethod
-    def of(whole: EnergySpace, basis: Float[Array, "n m"]) -> _Modes:
-        return _Modes(basis.T @ (whole.stiffness @ basis))
+    def __init__(self, whole: EnergySpace, basis: Float[Array, "n m"]):
+        self.matrix = basis.T @ (whole.stiffness @ basis)
+        self._factors: dict[complex, tuple[Array, Array]] = {}
 
     def solve(self, tau: complex, right: Inexact[Array, " m"]) -> Inexact[Array, " m"]:
-        return self._vectors @ ((self._vectors.T @ right) / (1.0 + tau * self._values))
+        """(1 + τK)⁻¹ right."""
+        if tau not in self._factors:
+            self._factors[tau] = sla.lu_factor(np.eye(len(right)) + tau * self.matrix)
+        return sla.lu_solve(self._factors[tau], right)
 
     def after(
         self, delay: float, start: Float[Array, " m"], loads: Float[Array, "m r"]
     ) -> Float[Array, "m k"]:
         """e^(−tK)·start and what each load, switched on at t = 0, has made by then."""
-        rates = self._values * delay
-        faded = np.exp(-rates)[:, None]
-        grown = delay * np.where(np.abs(rates) > 1e-8, -np.expm1(-rates) / rates, 1.0)[:, None]
-        parts = [faded * (self._vectors.T @ start[:, None]), grown * (self._vectors.T @ loads)]
-        return self._vectors @ np.concatenate(parts, axis=1)
+        m, r = loads.shape
+        whole = np.zeros((m + r, m + r))
+        whole[:m, :m], whole[:m, m:] = -delay * self.matrix, delay * loads
+        found = sla.expm(whole)[:m]
+        return np.column_stack([found[:, :m] @ start, found[:, m:]])
 
 
 def reduced(
@@ -98,7 +98,7 @@ def reduced(
 
     What directions miss is less than `tolerance`, as a part of u.
     """
-    if not (space.linear and space.steady_source and space.symmetric):
+    if not (space.linear and space.steady_source):
         return None
     loads = _loads(space, end)
     if loads.shape[1] > MOST_LOADS:
@@ -118,8 +118,8 @@ def reduced(
         newest = _orthonormal(found, np.stack([solve(right) for right in newest.T], axis=1))
         if k % ROUND:
             continue
-        modes = _Modes.of(space, found)
-        now = [found @ modes.after(t, start @ found, found.T @ loads) for t in delays]
+        small = _Small(space, found)
+        now = [found @ small.after(t, start @ found, found.T @ loads) for t in delays]
         size = max(float(np.linalg.norm(state)) for state in now)
         apart = [np.linalg.norm(a - b) for a, b in zip(now, before, strict=False)]
         if before and max(apart) <= tolerance * size:
