@@ -93,20 +93,39 @@ class RadauIIA(AbstractScheme):
         elif space.linear:
             heads = lambda c, t: self._pass(space, c, np.tile(c, (self.stages, 1)), t, dt)
         else:
-            heads = lambda c, t: self._iterated(space, c, t, dt)
+            heads = lambda c, t, guess: self._iterated(space, c, t, dt, guess)
 
         def step(state: State, t: float, key: Key = ()) -> tuple[State, list[Fit]]:
-            c = space.head(state.theta)
-            found = heads(c, t)
+            c, guess = space.head(state.theta), ()
+            if not space.linear:
+                guess = (self._foreseen(state.history, c, t, dt),)
+            found = heads(c, t, *guess)
+            times = t + self.nodes * dt
             new, fit = State(space.theta(found[-1])), space.boundary_fit(found[-1], t + dt)
+            if not space.linear:
+                new = replace(new, history=(times, found))
             if not self.estimates:
                 return new, [fit]
-            times = (t + self.nodes[:-1] * dt).tolist()
-            between = zip(times, map(space.theta, found[:-1]), strict=True)
+            between = zip(times[:-1].tolist(), map(space.theta, found[:-1]), strict=True)
             error = self._error(space, state.theta, found, t, dt)
             return replace(new, stages=tuple(between)), [replace(fit, step_error=error)]
 
         return step
+
+    def _foreseen(self, before: tuple[Array, ...], c: Float[Array, " n"], t: float, dt: float):
+        """Heads to begin with: those of the step before, their polynomial continued.
+
+        A longer step would lead too far away from it, and the first has none before: c itself.
+        """
+        still = np.tile(c, (self.stages, 1))
+        if not before or before[1].shape != still.shape:
+            return still
+        times, heads = before
+        length = (times[-1] - times[0]) / (1.0 - self.nodes[0]) if self.stages > 1 else 0.0
+        if dt > 1.01 * length:
+            return still
+        where, nodes = self.nodes * dt / length, (times - t) / length
+        return np.vander(where, self.stages) @ np.linalg.solve(np.vander(nodes), heads)
 
     @cached_property
     def _embedded(self) -> tuple[float, Float[Array, " s"]]:
@@ -146,13 +165,12 @@ class RadauIIA(AbstractScheme):
             (pairs * vectors[-1])[used],
         )
 
-    def _iterated(self, space: AbstractLinearisedSpace, c, t: float, dt: float):
+    def _iterated(self, space: AbstractLinearisedSpace, c, t: float, dt: float, heads):
         """Passes until the stages settle; around a new state if they do not.
 
         Matrices are kept from step to step as long as they serve: setting them anew costs as much
         as some ten passes.
         """
-        heads = np.tile(c, (self.stages, 1))
         for fresh in (False, True, True):
             if fresh:
                 space.linearise(t + dt / 2, heads[-1])
