@@ -61,8 +61,8 @@ def interval() -> tb.Problem:
 
 
 CASES: dict[str, Callable[[], list]] = {
-    "heat-mixed": lambda: walk(tb.problems.get("heat-mixed"), 1.0),
-    "burgers on an interval": lambda: walk(interval(), 0.3, rtol=1e-3),
+    "heat-mixed": lambda: walk(tb.problems.get("heat-mixed"), 1.0, strategy="frozen-features"),
+    "burgers on an interval": lambda: walk(interval(), 0.3, rtol=1e-3, strategy="moving-features"),
     "burgers on a periodic square": lambda: walk(tb.problems.get("burgers"), 0.05, rtol=1e-3),
 }
 

@@ -12,7 +12,7 @@ from tengbc.journal import Snapshot
 from tengbc.runs.checkpoints import Checkpoint
 from tengbc.runs.directory import RunDirectory
 from tests.cli.test_bad_options import SCRIPT
-from tests.faults.cases import FAST, chosen
+from tests.faults.cases import FROZEN, chosen
 
 GOOD = Checkpoint({"options": "x"}, {"march": Snapshot({"theta": np.arange(30.0)})}).to_bytes()
 SPOILED = {"empty": b"", "cut": GOOD[:200], "foreign": b"PK\x03\x04 a zip file", "other": GOOD}
@@ -39,7 +39,7 @@ if os.geteuid() == 0:  # may write everywhere; tests/faults/test_disk.py injects
 def ended(tmp_path_factory):
     place = tmp_path_factory.mktemp("files")
     for name, data in SPOILED.items():
-        RunDirectory.create(place / name, chosen(FAST)).close()
+        RunDirectory.create(place / name, chosen(FROZEN)).close()
         (place / name / "checkpoints" / "000001.safetensors").write_bytes(data)
     (place / "file").write_text("")
     (place / "locked").mkdir(mode=0o500)

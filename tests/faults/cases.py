@@ -1,4 +1,4 @@
-"""Tiny runs to be disturbed: one of the preset `paper`, one of the preset `fast`."""
+"""Tiny runs to be disturbed: the preset `paper`, frozen features, and what is taken by itself."""
 
 from __future__ import annotations
 
@@ -28,8 +28,16 @@ PAPER = {
     "dt": 0.001,
     "t_end": 0.012,
 }
-FAST = {"preset": "fast", "features": 16, "dt": 0.002, "t_end": 0.02, "rtol": 1e-2}
-FROZEN = FAST | {"strategy": "frozen-features"}
+FROZEN = {
+    "preset": "fast",
+    "strategy": "frozen-features",
+    "features": 16,
+    "dt": 0.002,
+    "t_end": 0.02,
+    "rtol": 1e-2,
+}
+DEFAULT = {"preset": "fast", "t_end": 0.4, "rtol": 1e-4}
+"""What is taken by itself: local features."""
 
 
 def heat() -> tb.Problem:

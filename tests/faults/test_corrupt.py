@@ -9,7 +9,7 @@ from tengbc.journal import Snapshot
 from tengbc.runs import directory
 from tengbc.runs.checkpoints import Checkpoint, Checkpoints, read
 from tengbc.storage.checksummed import pack
-from tests.faults.cases import FAST, chosen, fingerprint
+from tests.faults.cases import FROZEN, chosen, fingerprint
 from tests.faults.test_kill_in_process import Killed, killer
 
 
@@ -60,7 +60,7 @@ def test_a_right_digest_but_something_else(tmp_path, content):
 def interrupted(path, workshop, monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(Killed):
         killer(patch, "step", 8)
-        workshop(path, chosen(FAST))
+        workshop(path, chosen(FROZEN))
     return Checkpoints(path / "checkpoints")
 
 
@@ -74,11 +74,11 @@ SPOILERS = {
 
 @pytest.mark.parametrize("spoiler", SPOILERS)
 def test_the_one_before_is_used(tmp_path, workshop, monkeypatch, spoiler):
-    expected = fingerprint(workshop(tmp_path / "undisturbed", chosen(FAST)).solution)
+    expected = fingerprint(workshop(tmp_path / "undisturbed", chosen(FROZEN)).solution)
     last, *_ = interrupted(tmp_path / "run", workshop, monkeypatch).paths()
     last.write_bytes(SPOILERS[spoiler](last.read_bytes()))
     warnings = []
-    ended = workshop(tmp_path / "run", chosen(FAST), warnings.append)
+    ended = workshop(tmp_path / "run", chosen(FROZEN), warnings.append)
     assert len(warnings) == 1 and last.name in warnings[0]
     assert last.with_suffix(".damaged").exists()
     assert fingerprint(ended.solution) == expected
@@ -92,7 +92,7 @@ def test_where_none_is_good_nothing_is_computed(tmp_path, workshop, monkeypatch)
         with pytest.raises(
             CheckpointError, match=r"No checkpoint in .* is whole .*\(3 looked at\)"
         ) as error:
-            workshop(tmp_path / "run", chosen(FAST))
+            workshop(tmp_path / "run", chosen(FROZEN))
         assert error.value.exit_code == 4
     assert all(path.exists() for path in paths)
 
@@ -102,16 +102,16 @@ def test_changed_options_are_noticed(tmp_path, workshop, monkeypatch):
     options = tmp_path / "run" / "options.toml"
     options.write_text(options.read_text().replace("seed = 0", "seed = 1"))
     with pytest.raises(CheckpointError, match="belong to other options") as error:
-        workshop(tmp_path / "run", chosen(FAST))
+        workshop(tmp_path / "run", chosen(FROZEN))
     assert error.value.exit_code == 4
 
 
 @pytest.mark.parametrize("what", ["threads", "versions"])
 def test_other_threads_or_versions_are_said(tmp_path, workshop, monkeypatch, what):
-    expected = fingerprint(workshop(tmp_path / "undisturbed", chosen(FAST)).solution)
+    expected = fingerprint(workshop(tmp_path / "undisturbed", chosen(FROZEN)).solution)
     interrupted(tmp_path / "run", workshop, monkeypatch)
     monkeypatch.setattr(directory, what, lambda: getattr(provenance, what)() | {"jax": "17"})
     warnings = []
-    ended = workshop(tmp_path / "run", chosen(FAST), warnings.append)
+    ended = workshop(tmp_path / "run", chosen(FROZEN), warnings.append)
     assert len(warnings) == 1 and "→ 17" in warnings[0] and "last digits" in warnings[0]
     assert fingerprint(ended.solution) == expected  # nothing else has changed here

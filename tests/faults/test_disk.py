@@ -12,7 +12,7 @@ from tengbc.outcome import Outcome
 from tengbc.runs.checkpoints import Checkpoint, Checkpoints, read
 from tengbc.solver import solve
 from tengbc.storage import atomic
-from tests.faults.cases import FAST, PAPER, PROBLEMS, chosen, fingerprint
+from tests.faults.cases import DEFAULT, FROZEN, PAPER, PROBLEMS, chosen, fingerprint
 
 ERRORS = [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EDQUOT, errno.EROFS]
 
@@ -84,11 +84,11 @@ def test_the_checkpoints_before_stay(tmp_path, monkeypatch, where, number):
     ("number", "outcome"),
     [(errno.ENOSPC, Outcome.OUT_OF_SPACE), (errno.EIO, Outcome.NOT_WRITTEN)],
 )
-@pytest.mark.parametrize("where", ["march", "initial fit"])
+@pytest.mark.parametrize("where", ["march", "default", "initial fit"])
 def test_a_run_ends_in_a_named_way_and_goes_on_later(
     tmp_path, monkeypatch, workshop, number, outcome, where
 ):
-    kind = FAST if where == "march" else PAPER
+    kind = {"march": FROZEN, "default": DEFAULT, "initial fit": PAPER}[where]
     expected = fingerprint(workshop(tmp_path / "undisturbed", chosen(kind)).solution)
     replace, calls = os.replace, 0
 
@@ -107,7 +107,7 @@ def test_a_run_ends_in_a_named_way_and_goes_on_later(
     error = ended.solution.result.error()
     assert isinstance(error, OutputError) and error.exit_code == 5
     # The states so far are there: those of the march, or what the fit had come to.
-    assert (len(ended.solution.times) > 1) == (where == "march")
+    assert (len(ended.solution.times) > 1) == (where != "initial fit")
     assert np.isfinite(ended.solution([0.5], 0.0)) and ended.solution([0.5], 0.0) != 0
     assert fingerprint(workshop(tmp_path / "run", chosen(kind)).solution) == expected
 
@@ -140,8 +140,14 @@ class Full:
 
 @pytest.mark.parametrize(
     ("problem", "choices", "room"),
-    [("heat", FAST, 3), ("heat", PAPER, 3), ("heat", PAPER, 0), ("steepening", {"t_end": 0.02}, 3)],
-    ids=["fast", "paper, initial fit", "paper, first iteration", "deformed"],
+    [
+        ("heat", FROZEN, 3),
+        ("heat", DEFAULT, 3),
+        ("heat", PAPER, 3),
+        ("heat", PAPER, 0),
+        ("steepening", {"t_end": 0.02}, 3),
+    ],
+    ids=["fast", "default", "paper, initial fit", "paper, first iteration", "deformed"],
 )
 def test_the_error_carries_the_last_good_state(problem, choices, room):
     with pytest.raises(OutputError, match="The disk is full") as error:
@@ -161,4 +167,4 @@ def test_a_directory_without_permission(tmp_path, monkeypatch, workshop):
 
     monkeypatch.setattr(Path, "mkdir", refused)
     with pytest.raises(OutputError, match=r"cannot be written \(Permission denied\)"):
-        workshop(tmp_path / "run", chosen(FAST))
+        workshop(tmp_path / "run", chosen(FROZEN))

@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 
 import tengbc as tb
-from tests.faults.cases import FAST, FILE, PAPER
+from tests.faults.cases import DEFAULT, FILE, FROZEN, PAPER
 from tests.faults.processes import environment, forked, options
 
 RUNS = {
     "paper": PAPER | {"t_end": 0.04},
-    "fast": FAST | {"dt": 2e-4},
-    "multistep": FAST | {"scheme": "bdf3", "dt": 2e-4},
+    "fast": FROZEN | {"dt": 2e-4},
+    "default": DEFAULT | {"rtol": 1e-9},
+    "multistep": FROZEN | {"scheme": "bdf3", "dt": 2e-4},
 }
 
 
@@ -99,7 +100,7 @@ def test_twelve_kills_at_random_times(tmp_path, name):
         assert bits(path) == expected
 
 
-@pytest.mark.parametrize("name", ["paper", "fast"])
+@pytest.mark.parametrize("name", ["paper", "fast", "default"])
 def test_three_runs_one_hash(tmp_path, name):
     for again in ("second", "third"):
         finish(begin(tmp_path / again, RUNS[name]))
@@ -108,7 +109,7 @@ def test_three_runs_one_hash(tmp_path, name):
 
 def test_other_threads_warn_and_stay_close(tmp_path):
     """Most of four hundred steps with two threads, what came before them with one."""
-    kind = FAST | {"dt": 5e-5, "checkpoint_every": 0}
+    kind = FROZEN | {"dt": 5e-5, "checkpoint_every": 0}
     paths = [tmp_path / "one", tmp_path / "both"]
     finish(begin(paths[0], kind))
     child = begin(paths[1], kind)
@@ -146,7 +147,7 @@ LONG_RUNS = {
     ),
     "heat-robin, multistep, fast": (
         "heat-robin",
-        {"preset": "fast", "scheme": "bdf3", "features": 60, "dt": 2e-5, "t_end": 1.0},
+        {"strategy": "frozen-features", "scheme": "bdf3", "features": 60, "dt": 2e-5, "t_end": 1.0},
     ),
 }
 KILLS = 200

@@ -7,24 +7,25 @@ import pytest
 from tengbc.runs.checkpoint_journal import CheckpointJournal
 from tengbc.runs.checkpoints import Checkpoints
 from tengbc.storage import atomic
-from tests.faults.cases import FAST, FROZEN, PAPER, chosen, fingerprint
+from tests.faults.cases import DEFAULT, FROZEN, PAPER, chosen, fingerprint
 
+STRATEGY = {"preset": "fast", "strategy": "frozen-features"}
 RUNS = {
     "paper": (PAPER, "heat"),
     "paper, multistep": (PAPER | {"scheme": "ab3"}, "heat"),
-    "fast": (FAST, "heat"),
-    "multistep": (FAST | {"scheme": "bdf3", "dt": 0.001}, "heat"),
-    "many steps": (FAST | {"dt": 0.0003}, "heat"),
+    "fast": (FROZEN, "heat"),
+    "multistep": (FROZEN | {"scheme": "bdf3", "dt": 0.001}, "heat"),
+    "many steps": (FROZEN | {"dt": 0.0003}, "heat"),
     # Features and points are placed anew as the front forms.
-    "following": (FAST | {"features": 30, "t_end": 0.4, "dt": 0.04}, "front"),
-    "narrow": ({"preset": "fast", "t_end": 0.1, "rtol": 1e-2}, "narrow"),
-    # Two levels, and half the step in between, which tells what to refine.
-    "levels": ({"preset": "fast", "t_end": 30.0, "rtol": 1e-5}, "calm"),
-    # Steps of adapted length, an answer and its companion.
-    "local": (
-        {"preset": "fast", "strategy": "local-features", "t_end": 0.4, "rtol": 1e-4},
-        "logistic",
+    "following": (
+        FROZEN | {"strategy": "moving-features", "features": 30, "t_end": 0.4, "dt": 0.04},
+        "front",
     ),
+    "narrow": (STRATEGY | {"t_end": 0.1, "rtol": 1e-2}, "narrow"),
+    # Two levels, and half the step in between, which tells what to refine.
+    "levels": (STRATEGY | {"t_end": 30.0, "rtol": 1e-5}, "calm"),
+    # Steps of adapted length, an answer and its companion.
+    "local": (DEFAULT, "logistic"),
     # Its matrices are taken anew half-way, and what follows depends on where that was.
     "nonlinear": (FROZEN | {"scheme": "bdf2", "t_end": 0.2, "dt": 0.02}, "logistic"),
 }
@@ -53,6 +54,8 @@ def run(request, tmp_path_factory, workshop):
     path = tmp_path_factory.mktemp(request.param) / "undisturbed"
     ended = workshop(path, chosen(kind, problem))
     assert ended.content is not None
+    if kind is DEFAULT:
+        assert ended.solution.facts["strategy"] == "local-features"
     if request.param == "levels":
         assert ended.solution.facts["march"] == "answer 2"
         assert ended.solution.facts["steps"] > 25  # the first ones are divided

@@ -7,7 +7,7 @@ import pytest
 
 from tengbc.errors import OutputError
 from tengbc.runs.directory import Lock, RunDirectory
-from tests.faults.cases import FAST, chosen
+from tests.faults.cases import FROZEN, chosen
 
 HOLD = """
 import sys, time
@@ -33,13 +33,13 @@ def test_twenty_rounds(tmp_path):
 
 
 def test_a_directory_in_use_is_left_alone(tmp_path):
-    first = RunDirectory.create(tmp_path / "run", chosen(FAST))
+    first = RunDirectory.create(tmp_path / "run", chosen(FROZEN))
     before = {path: path.read_bytes() for path in (tmp_path / "run").glob("*.toml")}
     with pytest.raises(OutputError, match="in use by another process") as error:
         RunDirectory.open(tmp_path / "run")
     assert error.value.exit_code == 5
     with pytest.raises(OutputError, match="has not come to its end; go on with `tengbc resume"):
-        RunDirectory.create(tmp_path / "run", chosen(FAST, seed=3))
+        RunDirectory.create(tmp_path / "run", chosen(FROZEN, seed=3))
     assert {path: path.read_bytes() for path in (tmp_path / "run").glob("*.toml")} == before
     first.close()
     second, found = RunDirectory.open(tmp_path / "run")
@@ -50,7 +50,7 @@ def test_a_directory_in_use_is_left_alone(tmp_path):
 @pytest.mark.parametrize(("outcome", "code"), [("done", 0), ("tolerance not reached", 6)])
 def test_a_finished_run_is_left_as_it_is(tmp_path, outcome, code):
     """Resumed it says so, and gives the code of its outcome; nothing heavy is imported for that."""
-    RunDirectory.create(tmp_path / "run", chosen(FAST)).close()
+    RunDirectory.create(tmp_path / "run", chosen(FROZEN)).close()
     (tmp_path / "run" / "summary.json").write_text(f'{{"outcome": "{outcome}"}}')
     before = sorted((tmp_path / "run").rglob("*"))
     script = (
@@ -66,4 +66,4 @@ def test_a_finished_run_is_left_as_it_is(tmp_path, outcome, code):
     assert f"is finished already ({outcome})" in done.stderr and done.stderr.count("\n") == 1
     assert sorted((tmp_path / "run").rglob("*")) == before
     with pytest.raises(OutputError, match=r"already holds a finished run \("):
-        RunDirectory.create(tmp_path / "run", chosen(FAST))
+        RunDirectory.create(tmp_path / "run", chosen(FROZEN))

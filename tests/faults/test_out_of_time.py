@@ -14,7 +14,7 @@ from tengbc.outcome import Outcome
 from tengbc.runs import checkpoint_journal
 from tengbc.runs.directory import RunDirectory, explain, outcome_of
 from tengbc.runs.session import run_in_directory
-from tests.faults.cases import FAST, FILE, PAPER, PROBLEMS, chosen, fingerprint, session
+from tests.faults.cases import DEFAULT, FILE, FROZEN, PAPER, PROBLEMS, chosen, fingerprint, session
 from tests.faults.processes import options
 
 
@@ -50,11 +50,12 @@ def limited(path, clock, kind, seconds, every=1e9):
 @pytest.mark.parametrize(
     ("kind", "seconds", "reached"),
     [
-        (FAST, 4.5, "march"),
-        (FAST, 14.5, "companion"),
+        (FROZEN, 4.5, "march"),
+        (FROZEN, 14.5, "companion"),
+        (DEFAULT, 4.5, "march"),
         pytest.param(PAPER, 4.5, "fit", marks=pytest.mark.long),
     ],
-    ids=["answer", "companion", "paper, initial fit"],
+    ids=["answer", "companion", "default", "paper, initial fit"],
 )
 def test_it_leaves_its_results_and_goes_on(tmp_path, clock, kind, seconds, reached):
     whole = session(tmp_path / "whole", chosen(kind))
@@ -95,7 +96,7 @@ def run(monkeypatch, capsys):
 
 
 def test_on_the_command_line(run, tmp_path):
-    out, line = tmp_path / "run", ["run", f"{FILE}:heat", *options(FAST)]
+    out, line = tmp_path / "run", ["run", f"{FILE}:heat", *options(FROZEN)]
     code, shown, err = run(*line, "--max-seconds", "1e-3", "--out", out)
     assert code == 6 and "heat: out of time" in shown
     assert err == (
@@ -124,13 +125,13 @@ def test_seconds_spent_before_solving_count(monkeypatch, tmp_path):
 
     monkeypatch.setattr(sessions, "solve", solve)
     with pytest.raises(tb.errors.UsageError):
-        sessions.run_plainly(PROBLEMS("heat"), chosen(FAST, max_seconds=5.0), print, 2.0)
+        sessions.run_plainly(PROBLEMS("heat"), chosen(FROZEN, max_seconds=5.0), print, 2.0)
     assert given["max_seconds"] == 3.0
     with pytest.raises(tb.errors.UsageError):
-        sessions.run_plainly(PROBLEMS("heat"), chosen(FAST, max_seconds=1.0), print, 2.0)
+        sessions.run_plainly(PROBLEMS("heat"), chosen(FROZEN, max_seconds=1.0), print, 2.0)
     assert 0 < given["max_seconds"] < 1e-6
 
 
 def test_how_long_a_run_may_take_is_no_part_of_what_it_is():
-    assert chosen(FAST).hash == chosen(FAST, max_seconds=3.0).hash
-    assert chosen(FAST).hash != chosen(FAST, seed=1).hash
+    assert chosen(FROZEN).hash == chosen(FROZEN, max_seconds=3.0).hash
+    assert chosen(FROZEN).hash != chosen(FROZEN, seed=1).hash

@@ -13,7 +13,7 @@ import pytest
 from tengbc.outcome import Outcome
 from tengbc.runs import session
 from tengbc.runs.checkpoints import Checkpoints
-from tests.faults.cases import FAST, FILE, PAPER, chosen, fingerprint
+from tests.faults.cases import DEFAULT, FILE, FROZEN, PAPER, chosen, fingerprint
 from tests.faults.processes import environment, options
 
 NUMBERS = [signal.SIGINT, signal.SIGTERM]
@@ -28,7 +28,7 @@ def deaf():
         signal.signal(number, handler)
 
 
-@pytest.mark.parametrize("kind", [PAPER, FAST], ids=["paper", "fast"])
+@pytest.mark.parametrize("kind", [PAPER, FROZEN, DEFAULT], ids=["paper", "fast", "default"])
 def test_fifteen_signals_each(tmp_path, workshop, deaf, kind):
     """Each at a random time of its session; checkpoints are made for the signals alone."""
     began = time.monotonic()
@@ -69,14 +69,14 @@ def test_a_signal_while_the_results_are_written_does_not_cost_them(
         return write(*arguments)
 
     monkeypatch.setattr(session, "write_results", signalled)
-    ended = workshop(tmp_path / "run", chosen(FAST))
+    ended = workshop(tmp_path / "run", chosen(DEFAULT))
     assert heard == [signal.SIG_DFL]  # a second one would end it at once
     assert ended.content is not None and ended.content["outcome"] == "done"
     assert (tmp_path / "run" / "summary.json").exists() and ended.signal is None
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", [PAPER, FAST], ids=["paper", "fast"])
+@pytest.mark.parametrize("kind", [PAPER, FROZEN], ids=["paper", "fast"])
 def test_thirty_signals_to_processes(tmp_path, kind, capsys):
     """At any time of a process's life, also while it imports and compiles."""
     run = [sys.executable, "-m", "tengbc", "run", f"{FILE}:heat", *options(kind | {"dt": 1e-4})]

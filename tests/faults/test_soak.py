@@ -33,6 +33,7 @@ def soak(steps: int, problem: str = "plain") -> list[float]:
     solve(
         PROBLEMS(problem),
         t_end,
+        strategy="frozen-features",
         features=12,
         dt=t_end / steps * (1 + 1e-9),
         rtol=0.5,

@@ -21,34 +21,34 @@ NAMES = ("heat-dirichlet", "heat-neumann", "heat-flux", "heat-robin", "heat-mixe
 
 
 @cache
-def solved(name: str, rtol: float, seed: int = 0) -> tb.Solution:
-    return tb.solve(tb.problems.get(name), rtol=rtol, seed=seed, throw=False)
+def solved(name: str, rtol: float, strategy: str | None, seed: int = 0) -> tb.Solution:
+    problem = tb.problems.get(name)
+    return tb.solve(problem, rtol=rtol, strategy=strategy, seed=seed, throw=False)
 
 
-LONG = pytest.mark.long
-CASES = [
-    ("heat-mixed", 1e-3),
-    ("heat-mixed", 1e-6),
-    ("transport", 1e-6),
-    *(
-        pytest.param(name, rtol, marks=LONG)
-        for name in NAMES
-        for rtol in (1e-3, 1e-6, 1e-9)
-        if (name, rtol) not in (("heat-mixed", 1e-3), ("heat-mixed", 1e-6), ("transport", 1e-6))
-    ),
+FROZEN, LONG = "frozen-features", pytest.mark.long
+SHORT = [
+    ("heat-mixed", 1e-3, None),
+    ("heat-mixed", 1e-6, None),
+    ("transport", 1e-6, None),
+    ("heat-mixed", 1e-3, FROZEN),
+    ("heat-mixed", 1e-6, FROZEN),
+    ("transport", 1e-6, FROZEN),
 ]
+ALL = [(name, rtol, way) for name in NAMES for rtol in (1e-3, 1e-6, 1e-9) for way in (None, FROZEN)]
+CASES = [*SHORT, *(pytest.param(*case, marks=LONG) for case in ALL if case not in SHORT)]
 
 
-@pytest.mark.parametrize("name, rtol", CASES)
-def test_the_tolerance_holds(name, rtol):
+@pytest.mark.parametrize("name, rtol, strategy", CASES)
+def test_the_tolerance_holds(name, rtol, strategy):
     """Smooth problems: they are all solved."""
-    solution = solved(name, rtol)
+    solution = solved(name, rtol, strategy)
     assert solution.result and worst_error(solution) <= rtol
 
 
-@pytest.mark.parametrize("name, rtol", CASES)
-def test_the_estimate_is_near_the_error(name, rtol):
-    solution = solved(name, rtol)
+@pytest.mark.parametrize("name, rtol, strategy", CASES)
+def test_the_estimate_is_near_the_error(name, rtol, strategy):
+    solution = solved(name, rtol, strategy)
     true, estimate = errors_at_stored_times(solution), solution.error_estimate
     counted = np.maximum(true, estimate) > ROUND_OFF
     assert counted.any()
@@ -65,7 +65,7 @@ def too_coarse():
         {"circle": tb.Neumann(0.0)},
         lambda x: jnp.exp(-30 * jnp.sum(x**2)),
     )
-    return problem, {"t_end": 0.1, "features": 30, "dt": 0.02}
+    return problem, {"strategy": FROZEN, "t_end": 0.1, "features": 30, "dt": 0.02}
 
 
 def test_a_tolerance_that_is_not_reached_is_an_error_with_the_solution():
@@ -86,7 +86,7 @@ def test_a_tolerance_that_is_not_reached_is_an_error_with_the_solution():
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["heat-robin", "transport"])
 def test_five_seeds_are_equally_good(name):
-    errors = [worst_error(solved(name, 1e-6, seed)) for seed in range(5)]
+    errors = [worst_error(solved(name, 1e-6, FROZEN, seed)) for seed in range(5)]
     assert max(errors) <= 10 * min(errors)
     assert max(errors) <= 3e-6
 
@@ -128,12 +128,13 @@ def stretched(size: float, shift: float) -> tb.Problem:
 
 
 def test_neither_the_place_nor_the_size_of_the_domain_matters():
-    choices = {"t_end": 0.5, "features": 120, "dt": 0.05, "throw": False}
+    choices = {"strategy": FROZEN, "t_end": 0.5, "features": 120, "dt": 0.05, "throw": False}
     here = worst_error(tb.solve(stretched(1.0, 0.0), **choices))
     assert here < 1e-4
     for size, shift in ((100.0, 0.0), (0.01, 0.0), (1.0, 100.0)):
         there = worst_error(tb.solve(stretched(size, shift), **choices))
         assert here / 10 <= there <= 10 * here, (size, shift)
+        assert worst_error(tb.solve(stretched(size, shift), 0.5, rtol=1e-6)) <= 1e-6
 
 
 def test_transport_does_not_become_unstable():
@@ -149,11 +150,13 @@ def test_transport_does_not_become_unstable():
 
 def test_explicit_schemes_are_damped_enough_to_be_stable():
     problem = tb.problems.get("heat-mixed")
-    solution = tb.solve(problem, t_end=0.05, scheme="heun", dt=5e-4, features=245, throw=False)
+    choices = {"strategy": FROZEN, "scheme": "heun", "dt": 5e-4, "features": 245}
+    solution = tb.solve(problem, t_end=0.05, throw=False, **choices)
     assert worst_error(solution) < 1e-5
 
 
-def test_a_solution_that_has_faded_away_is_told_from_one_that_is_hard():
+@pytest.mark.parametrize("strategy", [None, FROZEN])
+def test_a_solution_that_has_faded_away_is_told_from_one_that_is_hard(strategy):
     """Relative to nothing no error is small: end earlier, rather than more features."""
     heat = tb.Problem(
         tb.Interval(0.0, 1.0),
@@ -162,7 +165,7 @@ def test_a_solution_that_has_faded_away_is_told_from_one_that_is_hard():
         lambda x: jnp.sin(jnp.pi * x[0]),
     )
     with pytest.raises(tb.ToleranceError, match=r"has fallen to .* of what it was.*end earlier"):
-        tb.solve(heat, 1.0, rtol=1e-4)
+        tb.solve(heat, 1.0, rtol=1e-4, strategy=strategy)
 
 
 COARSE = tb.Problem(
@@ -180,7 +183,7 @@ def test_a_finer_resolution_that_is_worse_is_not_the_answer(monkeypatch, errors)
         return np.full(len(solution.times), errors[attempt - 1])
 
     monkeypatch.setattr(verified, "difference", told)
-    solution = tb.solve(COARSE, 0.1, rtol=1e-4, throw=False)
+    solution = tb.solve(COARSE, 0.1, rtol=1e-4, strategy=FROZEN, throw=False)
     assert solution.error_estimate.max() == min(errors)
     assert solution.facts["march"] == f"answer {np.argmin(errors) + 1}"
     assert solution.result.outcome is tb.Outcome.TOLERANCE_NOT_REACHED
@@ -202,7 +205,7 @@ def test_a_finer_resolution_that_is_lost_leaves_the_one_before(monkeypatch, whic
     monkeypatch.setattr(FrozenFeatures, "policy", replace(FrozenFeatures.policy, attempts=2))
     far = lambda answer, *_: np.full(len(answer.times), 1e-3)
     monkeypatch.setattr(verified, "difference", far)
-    solution = tb.solve(COARSE, 0.1, rtol=1e-4, throw=False)
+    solution = tb.solve(COARSE, 0.1, rtol=1e-4, strategy=FROZEN, throw=False)
     assert solution.result.outcome is tb.Outcome.TOLERANCE_NOT_REACHED
     assert solution.facts["march"] == "answer 1"
 
@@ -310,18 +313,23 @@ def test_the_time_to_solve_for_may_be_far_from_the_solutions_own(t_end):
 
 
 def test_of_a_long_march_as_many_states_are_kept_as_memory_allows(monkeypatch):
-    solution = tb.solve(COARSE, 0.15, features=16, dt=1e-4, throw=False)
+    choices = {"strategy": FROZEN, "features": 16, "dt": 1e-4, "throw": False}
+    solution = tb.solve(COARSE, 0.15, **choices)
     assert len(solution.times) == 1501
     monkeypatch.setattr(features, "MOST_STATES", 1000)
-    half = tb.solve(COARSE, 0.15, features=16, dt=1e-4, throw=False)
+    half = tb.solve(COARSE, 0.15, **choices)
     assert len(half.times) == 751
     monkeypatch.setattr(features, "MOST_NUMBERS", 100)
-    few = tb.solve(COARSE, 0.15, features=16, dt=1e-4, throw=False)
+    few = tb.solve(COARSE, 0.15, **choices)
     assert len(few.times) == 101 and few.times[-1] == 0.15
 
 
-@pytest.mark.parametrize("most, dt", [(4000, None), (50, 0.02)])
-def test_what_lies_between_stored_times_counts_in_a_march_of_many_steps(monkeypatch, most, dt):
+@pytest.mark.parametrize(
+    "most, choices",
+    [(4000, {}), (4000, {"strategy": FROZEN}), (50, {"strategy": FROZEN, "dt": 0.02})],
+    ids=["default", "frozen", "frozen, few states"],
+)
+def test_what_lies_between_stored_times_counts_in_a_march_of_many_steps(monkeypatch, most, choices):
     """An answer and a companion known at the same times would agree on what neither has seen."""
     monkeypatch.setattr(features, "ALL_STATES", most)
     monkeypatch.setattr(features, "MOST_STATES", most)
@@ -336,7 +344,7 @@ def test_what_lies_between_stored_times_counts_in_a_march_of_many_steps(monkeypa
     ends = dict.fromkeys(("left", "right"), tb.Dirichlet(exact))
     initial = lambda x: exact(x, 0.0)
     problem = tb.Problem(tb.Interval(0.0, 1.0), rate, ends, initial, exact)
-    solution = tb.solve(problem, 8.0, rtol=1e-4, dt=dt, throw=False)
+    solution = tb.solve(problem, 8.0, rtol=1e-4, throw=False, **choices)
     times = (solution.times[:-1] + solution.times[1:]) / 2
     points = np.linspace(0.0, 1.0, 41)[:, None]
     truth = np.stack([problem.exact(points, float(t)) for t in times])

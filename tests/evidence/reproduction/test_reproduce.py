@@ -11,7 +11,9 @@ from tengbc.evidence.reproduction import reproduce as reproduction
 from tengbc.evidence.reproduction.catalog import GROUPS, SCHEMES, Case, cases, groups, paper_numbers
 from tengbc.evidence.reproduction.reproduce import reproduce
 from tengbc.evidence.reproduction.run_case import read_fields, run_case
+from tengbc.options import options
 from tengbc.solution.measure import Truth
+from tengbc.solver.strategies import checked_strategy
 
 
 def leave_summary(directory, error: float, outcome: str = "done") -> None:
@@ -43,6 +45,15 @@ def test_every_cell_of_the_papers_tables_has_a_run():
     assert paper["heat-robin-fem"].choices == {"resolution": 256, "dt": 1e-4}
     with pytest.raises(tb.UsageError):
         groups("wave")
+
+
+@pytest.mark.parametrize("preset", ["fast", "paper"])
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_run_of_ours_has_options_that_its_strategy_takes(group, preset):
+    ours = [case for case in cases(group, preset) if case.solver == preset]
+    assert {case.name for case in ours if not case.choices} == set(GROUPS[group])
+    for case in ours:
+        checked_strategy(tb.problems.get(case.problem), options(preset=preset, **case.choices))
 
 
 def test_the_table_puts_the_papers_value_beside_ours(tmp_path):

@@ -50,7 +50,7 @@ def cases(group: str, preset: str) -> list[Case]:
     # Time schemes are compared on one basis of waves, which takes any.
     own = {"strategy": "frozen-features"} if preset == "fast" and group != "burgers" else {}
     for problem in GROUPS[group]:
-        found.append(Case(problem, problem, preset, dict(own)))
+        found.append(Case(problem, problem, preset))
         for scheme in SCHEMES:
             if scheme != DEFAULT_SCHEMES[preset] and not (group == "burgers" and preset == "fast"):
                 choices = {"scheme": scheme, "dt": DT} | own

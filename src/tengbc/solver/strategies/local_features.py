@@ -75,6 +75,8 @@ INITIAL_POINTS = 4096
 """Points at which initial values are looked at before the first march."""
 ASSUMED_WORK = 3e10
 """Floating-point operations of an ordinary problem at engineering accuracy."""
+FAINTEST = 1e-150
+"""Of a field that has fallen below this no digit is known: its squares are no numbers."""
 MOST_UNKNOWNS = 40_000
 """With more unknowns than this a resolution is not tried."""
 
@@ -175,6 +177,8 @@ class LocalFeatures(AbstractStrategy):
         blame: Blame | None,
     ) -> PatchResolution | None:
         work = _workshop(task)
+        if work.faded:
+            return None
         if work.steps_to_blame(resolution):
             return PatchResolution(resolution.leaves, SHORTER * resolution.step_tolerance)
         leaves = work.refined(task, resolution)
@@ -211,7 +215,7 @@ class _Workshop:
         """The part of each answer's error that its companion's own features hold."""
         self._shortened: set[tuple] = set()
         """Leaves for which steps were to blame before."""
-        self.rough = False
+        self.rough = self.faded = False
 
     def space(self, resolution: PatchResolution) -> EnergySpace:
         """The space of a resolution; the last two are kept."""
@@ -270,6 +274,9 @@ class _Workshop:
         ours, theirs = answer.solution, companion.solution
         times = np.union1d(ours.times, theirs.times)
         a, b = (self._heads(s, times) for s in (answer, companion))
+        largest = np.max(np.abs(b), axis=1)
+        lost = (largest > 0) & (largest < FAINTEST)
+        self.faded = bool(np.any(lost & (times >= layer)))
         mine, other = (self.space(s.resolution) for s in (answer, companion))
         size = np.linalg.norm(b, axis=1)
         shared, own = _squares(mine, other, a, b)
@@ -277,7 +284,7 @@ class _Workshop:
         late = np.where((times >= layer)[:, None], relative, 0.0)
         decays = _decays(other, b, np.argmax(late, axis=0))
         self._errors[answer.resolution] = late.max(axis=0), decays
-        found = np.linalg.norm(relative, axis=1)
+        found = np.where(lost, 1.0, np.linalg.norm(relative, axis=1))
         worst = np.argmax(np.where(times >= layer, found, 0.0))
         whole = np.sum(shared[worst] + own[worst])
         # An answer without one right digit says nothing about what is to blame.
