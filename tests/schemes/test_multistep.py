@@ -132,7 +132,8 @@ def test_on_the_command_line_by_name(scheme):
         lambda x, t: wave(x) * jnp.exp(-0.1 * jnp.pi**2 * t),
     )
     dt = 2e-4 if scheme == "ab4" else 5e-3
-    solution = tb.solve(problem, 0.2, scheme=scheme, dt=dt, rtol=1e-6)
+    choices = {"strategy": "frozen-features", "scheme": scheme, "dt": dt, "rtol": 1e-6}
+    solution = tb.solve(problem, 0.2, **choices)
     x = problem.domain.interior(50, seed=3).x
     exact = problem.exact(x, 0.2)
     assert np.abs(solution(x, 0.2) - exact).max() < 1e-6
