@@ -47,6 +47,7 @@ class EnergySpace(AbstractWeakSpace):
         self.form = EnergyForm(patches, self.components)
         self.network = with_head(PatchBody.of(patches.table), self.problem.components)
         self.parameters: Parameters[Network] = Parameters(self.network)
+        self._parameter_count = len(self.parameters)
         self.order = self._head_order()
         equation, conditions = laws.equation_structure, laws.condition_structures.values()
         self._affine_conditions = all(law.affine for law in conditions)
@@ -79,7 +80,7 @@ class EnergySpace(AbstractWeakSpace):
         return theta[self.order]
 
     def theta(self, c: Float[Array, " n"]) -> Float[Array, " p"]:
-        found = np.zeros(len(self.parameters))
+        found = np.zeros(self._parameter_count)
         found[self.order] = c
         return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float
@@ -66,7 +67,11 @@ class AbstractWeakSpace(AbstractLinearisedSpace):
         return Fit(self.theta(c), 0.0, 0.0, float(np.linalg.norm(c)), len(c))
 
     def size(self, theta: Float[Array, " p"]) -> float:
-        return float(np.linalg.norm(self.head(theta)) / np.sqrt(self.problem.domain.measure))
+        return float(np.linalg.norm(self.head(theta)) / self._root_measure)
+
+    @cached_property
+    def _root_measure(self) -> float:
+        return float(np.sqrt(self.problem.domain.measure))
 
     def measured(
         self, theta: Float[Array, " p"], t: float, fits: Sequence[Fit]
