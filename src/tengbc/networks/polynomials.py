@@ -3,7 +3,7 @@
 Those of one degree are coordinates times those of the degree before, freed of all earlier ones and
 made orthonormal; to evaluate them the same is done again with the same numbers. Products of
 Legendre's polynomials on a box around the region would span the same space, but on a disk their
-combinations lose seven digits by degree 26.
+combinations lose six digits by degree 26.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The few directions in which the solution of a linear problem moves, found by solving.
 
 With P = (1 + γK)⁻¹ the powers Pʲ of the initial values and of the loads span what e^(−tK) makes of
-them: some ten of each for six digits, however many unknowns there are (a rational Krylov space).
+them: some ten of each for six digits, however many unknowns there are, and up to sixty where u is
+carried along (a rational Krylov space).
 One factorisation and twenty solves take the place of two factorisations for each step length, and
 steps cost next to nothing. Whether the directions suffice is seen as they are added.
 """
