@@ -1,8 +1,8 @@
 """make bench: all performance claims, one after the other."""
 
-from benchmarks import linear, long_time, ordinary, scaling
+from benchmarks import long_time, ordinary, scaling, seconds
 
-linear.main()
+seconds.table(seconds.REPEATS)
 print()
 scaling.main()
 print()

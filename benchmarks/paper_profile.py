@@ -1,6 +1,7 @@
 """Where the time of the preset `paper` goes: one iteration part by part, and a march of some steps.
 
-`python -m benchmarks.paper_profile [STEPS]`. Processor seconds: a busy machine changes little.
+`python -m benchmarks.paper_profile [PROBLEM [STEPS]]`. Processor seconds of a cell of the paper's
+tables after a short initial fit; a busy machine makes them longer, but hardly changes their ratios.
 """
 
 from __future__ import annotations
@@ -12,26 +13,33 @@ from collections.abc import Callable
 from unittest import mock
 
 import numpy as np
-from tengbc.solver.paper import plan_paper
 
 import tengbc as tb
-from tengbc.lstsq import spectrum
+from tengbc.defaults import PAPER
+from tengbc.evidence.reproduction.catalog import GROUPS, PAPER_CHOICES
+from tengbc.journal import NO_JOURNAL
+from tengbc.lstsq import ConjugateGradients, spectrum
 from tengbc.options import options
 from tengbc.projection import Collocation, SubsetProjection, subset
-from tengbc.spaces import State
+from tengbc.solver.march import Plan
+from tengbc.solver.strategies.base import Task
+from tengbc.solver.strategies.paper import Paper
+from tengbc.spaces import NetworkSpace, State
 
 REPEATS = 15
 BAR = 0.25
 """Seconds that one least-squares iteration may take."""
 
 
-def main(steps: int = 20) -> None:
-    """Both profiles, on heat-dirichlet with the preset's own sizes and a short initial fit."""
-    problem = tb.problems.get("heat-dirichlet")
-    plan = plan_paper(problem, options(preset="paper", fit_iterations=40), 1.0, lambda *_: None)
-    theta = plan.start.theta
-    _iteration(plan.collocation, theta)
-    _march(plan, steps)
+def main(name: str = "heat-dirichlet", steps: str = "20") -> None:
+    """Both profiles, with the points and the cut-off of the problem's own cell."""
+    group = next(group for group, names in GROUPS.items() if name in names)
+    given = options(preset="paper", fit_iterations=150, **PAPER_CHOICES[group])
+    task = Task(tb.problems.get(name), given, 1.0, {}, {}, lambda *_: None, NO_JOURNAL)
+    plan = Paper().discretise(task, None)
+    assert isinstance(plan.space, NetworkSpace)
+    _iteration(plan.space.collocation, plan.start.theta)
+    _march(plan, plan.space.collocation, int(steps))
 
 
 def _iteration(collocation: Collocation, theta: np.ndarray) -> None:
@@ -41,11 +49,13 @@ def _iteration(collocation: Collocation, theta: np.ndarray) -> None:
     target = collocation.values(theta) + t * collocation.rates(theta, 0.0)
     residual = collocation.residual(theta, target, t)
     columns = collocation.columns(theta, t, active)
+    gram = ConjugateGradients(columns, residual)
     parts: dict[str, Callable[[], object]] = {
         "columns of the Jacobian": lambda: collocation.columns(theta, t, active),
         "their lengths, scaling": lambda: columns / subset._lengths(columns)[:, None],
-        "factorisation, gram": lambda: spectrum(columns, residual, "gram"),
-        "factorisation, svd": lambda: spectrum(columns, residual, "svd"),
+        "Gram matrix": lambda: ConjugateGradients(columns, residual),
+        "solution behind it": lambda: gram.solve(PAPER.cutoff),
+        "singular values": lambda: spectrum(columns, residual),
         "one true residual": lambda: collocation.residual(theta, target, t),
         "whole iteration": lambda: SubsetProjection(1).fit(theta, collocation, target, t, (0,)),
         "whole iteration, svd": lambda: SubsetProjection(1, method="svd").fit(
@@ -83,27 +93,38 @@ class _Timed:
             self.calls += 1
 
 
-def _march(plan, steps: int) -> None:
+def _method(timed: _Timed) -> Callable:
+    """A function that takes `self`, as a class needs it."""
+    return lambda *arguments: timed(*arguments)
+
+
+def _march(plan: Plan, collocation: Collocation, steps: int) -> None:
     """Steps of Heun as the preset takes them; what is in none of the parts is Python."""
-    collocation, scheme, dt = plan.collocation, plan.scheme, plan.clock.dt
-    state, _ = scheme.step(plan.space, plan.start, 0.0, dt, (0, 1))  # compiles
+    dt = PAPER.dt
+    step = plan.scheme.prepare(plan.space, dt)
+    state, _ = step(plan.start, 0.0, (0, 1))  # compiles
     parts = {
-        "factorisation": _Timed(spectrum),
+        "Gram matrices": _Timed(ConjugateGradients),
+        "solutions": _Timed(ConjugateGradients.solve),
+        "solved again": _Timed(ConjugateGradients.again),
         "columns of the Jacobian": _Timed(collocation.columns),
         "true residuals": _Timed(collocation.residual),
-        "rates and values": _Timed(collocation.rates),
+        "rates": _Timed(collocation.rates),
     }
+    timed = {"gram": parts["Gram matrices"]}
     with (
-        mock.patch.object(subset, "spectrum", parts["factorisation"]),
+        mock.patch.dict(subset.FACTORISATIONS, timed),
+        mock.patch.object(ConjugateGradients, "solve", _method(parts["solutions"])),
+        mock.patch.object(ConjugateGradients, "again", _method(parts["solved again"])),
         mock.patch.object(collocation, "columns", parts["columns of the Jacobian"]),
         mock.patch.object(collocation, "residual", parts["true residuals"]),
-        mock.patch.object(collocation, "rates", parts["rates and values"]),
+        mock.patch.object(collocation, "rates", parts["rates"]),
     ):
         began = time.process_time()
         for n in range(1, steps + 1):
-            state, _ = scheme.step(plan.space, State(state.theta), n * dt, dt, (0, n + 1))
+            state, _ = step(State(state.theta), n * dt, (0, n + 1))
         whole = time.process_time() - began
-    print(f"\n{steps} steps of {scheme.name}: {whole / steps:.3f} s each")
+    print(f"\n{steps} steps of {plan.scheme.name}: {whole / steps:.3f} s each")
     for name, part in parts.items():
         share = part.seconds / whole
         calls = part.calls / steps
@@ -113,4 +134,4 @@ def _march(plan, steps: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*sys.argv[1:])

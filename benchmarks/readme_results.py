@@ -16,6 +16,7 @@ from tengbc.evidence.reproduction.catalog import GROUPS, paper_numbers
 
 RESULTS = README.parent / "results"
 SOLVERS = {
+    "hp-fem": "finite elements of high order, NGSolve",
     "fast": "tengbc, preset `fast`",
     "fem": "finite elements, P2, curved",
     "pinn-engd": "PINN, energy natural gradient",
@@ -36,13 +37,18 @@ def comparison() -> list[str]:
         cells = []
         for name in COMPARED:
             with (RESULTS / "compare" / name / "comparison.csv").open() as file:
-                (best,) = [
+                found = [
                     r for r in csv.DictReader(file) if r["solver"] == solver and r["best"] == "1"
                 ]
+            if not found:  # it did not take part
+                cells += ["–", "–"]
+                continue
+            (best,) = found
             error, end = float(best["error"]), float(best["t_reached"])
             reached = _short(error, 1) if best["complete"] == "1" else f"{end:.0%} of the way"
             cells += [reached.replace("%", " %"), f"{float(best['seconds']):.2g}"]
-        rows.append(f"| {label} | " + " | ".join(cells) + " |")
+        if set(cells) != {"–"}:
+            rows.append(f"| {label} | " + " | ".join(cells) + " |")
     return rows
 
 

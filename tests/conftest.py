@@ -1,11 +1,22 @@
 """What every test shares: float64, the `long` marker, and repeatable property tests."""
 
+import os
+
 import jax
 import jaxtyping
 import pytest
 from hypothesis import settings
 
 jax.config.update("jax_enable_x64", True)
+
+
+def absolute(path: str) -> str:
+    """A search path that means the same from every directory."""
+    return os.pathsep.join(os.path.abspath(part) for part in path.split(os.pathsep) if part)
+
+
+if "PYTHONPATH" in os.environ:  # tests start programs and notebooks in directories of their own
+    os.environ["PYTHONPATH"] = absolute(os.environ["PYTHONPATH"])
 
 # Compilation makes the first example slow, so no deadline; `make test` draws the same examples
 # every time, a long run draws new ones.

@@ -218,12 +218,12 @@ class CosineModes(tb.AbstractStrategy):
     def first(self, task):
         return 4, task.options.dt or task.t_end / 8
 
-    def companion(self, resolution):
-        modes, dt = resolution
-        return 2 * modes, dt / 2
+    def companions(self, answer):
+        return {"companion": self.refine(None, answer.resolution, None, None)}
 
     def refine(self, task, resolution, trajectory, blame):
-        return self.companion(resolution)
+        modes, dt = resolution
+        return 2 * modes, dt / 2
 
     def network(self, problem, modes):
         # One function more that meets no condition: rows of zeros would say nothing about u.

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -61,3 +62,16 @@ def test_a_name_that_is_not_there():
     with pytest.raises(AttributeError, match="tengbc has no 'Wave'"):
         tengbc.Wave  # noqa: B018
     assert set(tengbc.__all__) <= set(dir(tengbc))
+
+
+def test_programs_in_other_directories_find_the_package(tmp_path):
+    """PYTHONPATH=src means nothing elsewhere: the tests make it absolute before they start any."""
+    root = Path(tengbc.__file__).parent.parent.parent
+    script = (
+        "import os, subprocess, sys; from tests import conftest; os.chdir(sys.argv[1]); "
+        "subprocess.run([sys.executable, '-c', 'import tengbc'], check=True)"
+    )
+    environment = {**os.environ, "PYTHONPATH": f"src{os.pathsep}."}
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

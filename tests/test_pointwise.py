@@ -1,5 +1,6 @@
 """Pointwise functions evaluated at one point or many, always in float64."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -28,9 +29,23 @@ def test_other_shapes_are_refused(shape):
         as_points(np.zeros(shape), 2)
 
 
-def test_many_points_of_a_line_need_two_axes():
+def test_points_of_a_line_may_have_one_axis():
+    assert as_points(np.zeros(5), 1).shape == (5, 1)
+    assert as_points(np.zeros(1), 1).shape == as_points(0.0, 1).shape == (1,)
     with pytest.raises(UsageError, match=r"\(n, 1\)"):
-        as_points(np.zeros(5), 1)
+        as_points(np.zeros((2, 5)), 1)
+
+
+def test_several_times_where_one_belongs_name_the_way_to_ask():
+    with pytest.raises(UsageError, match=r"solution\.at_times\(x, times\)"):
+        as_time([0.1, 0.2])
+
+
+@pytest.mark.parametrize("change", [jax.grad, jax.jit, lambda f: lambda t: jax.vmap(f)(t[None])])
+def test_traced_points_and_times_are_refused_in_a_sentence(change):
+    for function in (as_time, lambda t: as_points([t], 1)[0]):
+        with pytest.raises(UsageError, match=r"outside jax\.grad, jit and vmap"):
+            change(function)(jnp.array(0.5))
 
 
 @pytest.mark.parametrize("points", ["ab", [[0.0, 1.0], [2.0]], None, object()])

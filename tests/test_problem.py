@@ -11,7 +11,7 @@ import pytest
 from tengbc.conditions import Dirichlet, Neumann, Robin
 from tengbc.equations import Equation, Heat, Source, Transport
 from tengbc.errors import ProblemError, UsageError
-from tengbc.fields import divergence, gradient, normal_derivative
+from tengbc.fields import divergence, gradient, laplacian, normal_derivative
 from tengbc.geometry import Disk, Interval, PeriodicBox, Rectangle
 from tengbc.problem import Problem
 from tengbc.reference import Reference
@@ -59,7 +59,7 @@ def test_initial_may_be_a_number():
     np.testing.assert_array_equal(disk(initial=2).initial(X), [2.0, 2.0, 2.0])
 
 
-def test_points_on_a_line_have_two_axes():
+def test_points_on_a_line_may_have_one_axis():
     problem = Problem(
         Interval(0.0, 1.0),
         Heat(1.0),
@@ -67,8 +67,10 @@ def test_points_on_a_line_have_two_axes():
         initial=lambda x: x[0],
     )
     np.testing.assert_array_equal(problem.initial([[0.25], [0.5]]), [0.25, 0.5])
+    np.testing.assert_array_equal(problem.initial([0.25, 0.5]), [0.25, 0.5])
+    assert problem.initial([0.25]) == problem.initial(0.25) == 0.25
     with pytest.raises(UsageError, match=r"\(n, 1\)"):
-        problem.initial([0.25, 0.5])
+        problem.initial([[0.25, 0.5]])
 
 
 def test_components():
@@ -118,7 +120,7 @@ def test_segments_and_conditions_must_match_and_the_error_lists_them():
         ({"initial": lambda x, t: 0.0}, "a function of the point x alone"),
         ({"initial": lambda x: jnp.zeros((2, 2))}, "scalar or a vector"),
         ({"initial": "warm"}, "initial is 'warm'"),
-        ({"initial": lambda x: np.exp(float(x[0]))}, "initial fails.*jax.numpy"),
+        ({"equation": lambda u, x, t: np.exp(u(x))}, "equation fails.*jax.numpy"),
         ({"initial": lambda x: x[5, 0]}, "initial fails"),
         ({"equation": lambda u, x, t: gradient(u)(x)}, r"equation returns shape \(2,\)"),
         ({"equation": Transport((1.0, 2.0, 3.0))}, r"velocity has shape \(3,\).*give shape \(2,\)"),
@@ -129,7 +131,11 @@ def test_segments_and_conditions_must_match_and_the_error_lists_them():
         ({"exact": lambda x, t: x}, r"exact returns shape \(2,\)"),
         ({"conditions": {"circle": Dirichlet([1.0, 2.0])}}, "the condition on circle returns"),
         ({"conditions": {"circle": lambda u, x, n, t: x[7:9, 0]}}, "the condition on circle fails"),
-        ({"conditions": {"circle": 0.0}}, "must be a function of"),
+        ({"conditions": {"circle": 0.0}}, r"circle is 0.0, but .* tb.Dirichlet\(0.0\)"),
+        ({"equation": lambda u, x, t: 2 * u}, r"u is a field.*write u\(x\)"),
+        ({"equation": lambda u, x, t: jnp.sin(u)}, r"u is a field.*write u\(x\)"),
+        ({"equation": lambda u, x, t: laplacian(u)}, r"write .*tb.laplacian\(u\)\(x\)"),
+        ({"equation": lambda u, x, t: 0.1 * laplacian(u)}, r"write .*tb.laplacian\(u\)\(x\)"),
         ({"t_end": 0.0}, "t_end"),
         ({"t_end": float("inf")}, "t_end"),
         ({"t_end": "1"}, "t_end"),

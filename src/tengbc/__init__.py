@@ -29,9 +29,12 @@ if TYPE_CHECKING:  # the public names, for type checkers and, read as text, for 
     from tengbc.schemes import add_scheme as add_scheme
     from tengbc.solution import Solution as Solution
     from tengbc.solution.file import load as load
+    from tengbc.solver import Estimation as Estimation
     from tengbc.solver import add_strategy as add_strategy
+    from tengbc.solver import fit as fit
     from tengbc.solver import select_strategy as select_strategy
     from tengbc.solver import solve as solve
+    from tengbc.solver import solve_many as solve_many
     from tengbc.solver.strategies.base import AbstractStrategy as AbstractStrategy
     from tengbc.solver.strategies.base import Applies as Applies
     from tengbc.spaces import State as State

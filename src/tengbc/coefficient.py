@@ -35,6 +35,11 @@ class Coefficient(eqx.Module):
         """Whether it is a number or an array rather than a function."""
         return not self.arguments
 
+    @property
+    def number(self) -> Any:
+        """The number or array; None for a function."""
+        return self.value if self.constant else None
+
     def equals(self, number: int) -> bool:
         """Whether it is that very number everywhere, known without evaluating a function."""
         return isinstance(self.value, float) and self.value == number
@@ -84,6 +89,18 @@ def coefficient(value: CoefficientLike, name: str) -> Coefficient:
     if not np.all(np.isfinite(array)):
         raise UsageError(f"{name} is {value!r}, but it must be finite; give a finite number.")
     return Coefficient(float(array) if array.ndim == 0 else array, ())
+
+
+def nonnegative(value: CoefficientLike, name: str) -> Coefficient:
+    """The coefficient before second derivatives: no negative number."""
+    found = coefficient(value, name)
+    known = found.constant and not isinstance(found.value, Tracer)
+    if known and np.min(found.value) < 0:
+        raise UsageError(
+            f"{name} is {value!r}, but diffusion with a negative number is ill-posed: what is "
+            f"large would grow without bound; give {name} ≥ 0."
+        )
+    return found
 
 
 def positional_arguments(function: Callable, name: str) -> tuple[str, ...]:

@@ -25,6 +25,8 @@ class Cost:
     seconds: float
     memory: float
     lower: str
+    foreseeable: bool = True
+    """Whether the seconds are worth saying: not where resolutions follow the errors."""
 
 
 def check_memory(needed: float, lower: str) -> None:

@@ -18,6 +18,8 @@ class PaperDefaults:
     widths: tuple[int, ...] = (40,) * 7
     per_axis: int = 64
     boundary_points: int = 256
+    cutoff: float = 1e-8
+    """Of singular values, relative to the largest."""
     subset: int = 512
     first_subset: int = 768
     iterations: int = 5

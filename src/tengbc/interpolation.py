@@ -22,20 +22,27 @@ def neighbours(
 def within_step(
     times: Float[Array, " n"], t: float, stages: int
 ) -> tuple[Int[Array, " k"], Float[Array, " k"]]:
-    """Indices of the stored times of the step that t lies in, and their weights."""
-    first = max(int(np.searchsorted(times, t)) - 1, 0) // stages * stages
-    chosen = np.arange(first, min(first + stages + 1, len(times)))
-    exact = np.flatnonzero(times[chosen] == t)
-    if exact.size:
-        return chosen[exact], np.ones(1)
-    return chosen, lagrange_weights(times[chosen], t)
+    """Indices of the stored times of the step that t lies in, and their weights, unless zero."""
+    chosen, weights = within_steps(times, np.array([t]), stages)
+    return chosen[weights != 0], weights[weights != 0]
 
 
-def lagrange_weights(nodes: Float[Array, " k"], t: float) -> Float[Array, " k"]:
+def within_steps(
+    times: Float[Array, " n"], at: Float[Array, " m"], stages: int
+) -> tuple[Int[Array, "m k"], Float[Array, "m k"]]:
+    """The same for many instants at once; at a stored time its weight is one, the others zero."""
+    first = np.maximum(np.searchsorted(times, at) - 1, 0) // stages * stages
+    first = np.minimum(first, max(len(times) - 1 - stages, 0))
+    chosen = first[:, None] + np.arange(min(stages + 1, len(times)))
+    return chosen, lagrange_weights(times[chosen], at)
+
+
+def lagrange_weights(
+    nodes: Float[Array, "*m k"], t: Float[Array, "*m"] | float
+) -> Float[Array, "*m k"]:
     """Weights ℓᵢ(t) of the polynomial through values at the nodes."""
-    scaled = (nodes - t) / (nodes[-1] - nodes[0])
-    weights = np.ones(len(nodes))
-    for i in range(len(nodes)):
-        others = np.delete(scaled, i)
-        weights[i] = np.prod(-others / (scaled[i] - others))
-    return weights
+    scaled = (nodes - np.asarray(t)[..., None]) / np.ptp(nodes, axis=-1)[..., None]
+    apart = scaled[..., :, None] - scaled[..., None, :]
+    same = np.eye(nodes.shape[-1], dtype=bool)
+    ratios = np.where(same, 1.0, -scaled[..., None, :] / np.where(same, 1.0, apart))
+    return np.prod(ratios, axis=-1)

@@ -37,7 +37,7 @@ class Outcome(enum.Enum):
 
     DONE = "done", "good", "Solved"
     TOLERANCE_NOT_REACHED = (
-        *("tolerance not reached", "doubtful", "Solved, but less accurately than asked"),
+        *("tolerance not reached", "doubtful", "Less accurate than asked"),
         ToleranceError,
     )
     OUT_OF_TIME = "out of time", "doubtful", "Stopped: max_seconds were over", None, True, 6

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+import jax
 import numpy as np
 from jaxtyping import Float
 
 from tengbc.coefficient import Coefficient, CoefficientLike, check_arguments, coefficient
-from tengbc.conditions import AbstractCondition, Condition
+from tengbc.conditions import AbstractCondition, Condition, Together
 from tengbc.equations import AbstractEquation, Equation
 from tengbc.errors import ProblemError, UsageError
 from tengbc.options import options
@@ -20,9 +21,16 @@ from tengbc.programs import Vectorised
 from tengbc.reference import Reference
 from tengbc.shapes import field_shape
 from tengbc.types import Point, Time, Value
+from tengbc.untraced import Untraced, numeric
 
 if TYPE_CHECKING:
     from tengbc.geometry.domain import Domain
+
+ConditionLike: TypeAlias = (
+    AbstractCondition | Callable[..., Value] | Sequence[AbstractCondition | Callable[..., Value]]
+)
+"""What a user may write: a condition, a residual function, or several of these."""
+Part = TypeVar("Part", AbstractEquation, AbstractCondition, Coefficient)
 
 
 class Problem:
@@ -32,20 +40,22 @@ class Problem:
 
     - `domain`: a domain; its `segments` name the parts of the boundary.
     - `equation`: an equation, or a function of (u, x, t) that gives its right-hand side.
-    - `conditions`: for each segment a condition, or a residual function of (u, x, normal, t).
+    - `conditions`: for each segment a condition, a residual function of (u, x, normal, t), or a
+      list of these.
     - `initial`: u(x, 0), a function of x, a number, or for a system one number per component.
     - `exact`: the solution as a function of (x, t), if known; `reference`: stored values, if not.
     - `name`: a short name. `t_end`: the final time, if the problem has a natural one. `rtol`: the
       relative error it is usually solved to.
 
-    All functions are pointwise jax.numpy code.
+    All functions are pointwise jax.numpy code. Those of x and t alone (initial and boundary values,
+    sources, coefficients) may be anything that gives numbers: NumPy, tables, `if`.
     """
 
     def __init__(
         self,
         domain: Domain,
         equation: AbstractEquation | Callable[..., Value],
-        conditions: Mapping[str, AbstractCondition | Callable[..., Value]],
+        conditions: Mapping[str, ConditionLike],
         initial: CoefficientLike,
         exact: Callable[[Point, Time], Value] | None = None,
         name: str = "",
@@ -54,19 +64,62 @@ class Problem:
         rtol: float | None = None,
     ):
         self.domain = _as_domain(domain)
-        self.equation = equation if isinstance(equation, AbstractEquation) else Equation(equation)
-        self.conditions = _as_conditions(conditions, domain.segments)
-        self._initial = _as_initial(initial)
-        if exact is not None:
-            check_arguments(exact, "exact", "x, t")
-        self.exact_function = exact
         self.reference = reference
         self.name = name
         checked = options(t_end=t_end, rtol=rtol)
         self.t_end, self.rtol = checked.t_end, checked.rtol
+        equation = equation if isinstance(equation, AbstractEquation) else Equation(equation)
+        laws = _as_conditions(conditions, domain.segments)
+        self.untraced: tuple[str, ...] = ()
+        """What is no jax.numpy code, so that it is called with numbers."""
+        self.equation = self._evaluable(equation, "the equation")
+        self.conditions = MappingProxyType(
+            {s: self._evaluable(law, f"the condition on {s}") for s, law in laws.items()}
+        )
+        self.initial_coefficient = self._evaluable(_as_initial(initial), "initial")
+        if exact is not None:
+            check_arguments(exact, "exact", "x, t")
+            exact = self._numeric(exact, 2, "exact") or exact
+        self.exact_function = exact
         self.shape = field_shape(self)
-        self._evaluate_initial = Evaluator(self._initial, domain.dim)
+        self._evaluate_initial = Evaluator(
+            self.initial_coefficient, domain.dim, self.initial_coefficient.number
+        )
         self._evaluate_exact = None if exact is None else Evaluator(exact, domain.dim)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As it was stated: what was made of it since is made again."""
+        statement = {
+            "domain": self.domain,
+            "equation": self.equation,
+            "conditions": dict(self.conditions),
+            "initial": self.initial_coefficient,
+            "exact": self.exact_function,
+            "name": self.name,
+            "t_end": self.t_end,
+            "reference": self.reference,
+            "rtol": self.rtol,
+        }
+        return _stated, (statement,)
+
+    def _evaluable(self, part: Part, name: str) -> Part:
+        """An equation, a condition or a coefficient that traced code can use, whatever it was."""
+
+        def usable(leaf: Any) -> Any:
+            if not isinstance(leaf, Coefficient) or leaf.constant:
+                return leaf
+            found = self._numeric(leaf.value, len(leaf.arguments), name)
+            return leaf if found is None else Coefficient(found, leaf.arguments)
+
+        return jax.tree.map(usable, part, is_leaf=lambda leaf: isinstance(leaf, Coefficient))
+
+    def _numeric(self, function: Callable, arguments: int, name: str) -> Untraced | None:
+        again = isinstance(function, Untraced)
+        bounds, scale = self.domain.bounds, self.t_end or 1.0
+        found = function if again else numeric(function, arguments, bounds, scale)
+        if found is not None and name not in self.untraced:
+            self.untraced += (name,)
+        return found
 
     def __repr__(self) -> str:
         name = f"{self.name}: " if self.name else ""
@@ -79,7 +132,7 @@ class Problem:
 
     def initial_function(self, x: Point) -> Value:
         """u(x, 0) at one point, as jax.numpy code."""
-        return self._initial(x, 0.0)
+        return self.initial_coefficient(x, 0.0)
 
     def initial(self, x) -> Float[np.ndarray, "..."]:
         """u(x, 0) in float64, at one point (d,) or many (n, d)."""
@@ -115,7 +168,7 @@ class Problem:
 
     def described(self) -> list[tuple[str, str]]:
         """(label, text) for each part of the problem, as it was understood."""
-        given = self._initial.text("a function of x").removesuffix("(x)")
+        given = self.initial_coefficient.text("a function of x").removesuffix("(x)")
         items = [
             ("problem", self.name or "(no name)"),
             ("equation", f"∂ₜu = {self.equation.formula}    ({self.kind})"),
@@ -149,6 +202,10 @@ class Problem:
         return "not known"
 
 
+def _stated(statement: Mapping[str, Any]) -> Problem:
+    return Problem(**statement)
+
+
 def explained(items: list[tuple[str, str]]) -> str:
     """Labels and texts in two columns."""
     width = max(len(label) for label, _ in items)
@@ -164,7 +221,7 @@ def _as_domain(domain: Domain) -> Domain:
 
 
 def _as_conditions(
-    conditions: Mapping[str, AbstractCondition | Callable[..., Value]], segments: tuple[str, ...]
+    conditions: Mapping[str, ConditionLike], segments: tuple[str, ...]
 ) -> Mapping[str, AbstractCondition]:
     """One condition per segment, in the domain's order; raises with the names that do not match."""
     if not isinstance(conditions, Mapping):
@@ -183,13 +240,24 @@ def _as_conditions(
             f"The conditions do not match the boundary ({' and '.join(wrong)}); "
             f"the domain's segments are: {', '.join(segments) or 'none'}."
         )
-    laws = {segment: conditions[segment] for segment in segments}
-    return MappingProxyType(
-        {
-            s: law if isinstance(law, AbstractCondition) else Condition(law)
-            for s, law in laws.items()
-        }
-    )
+    return {
+        segment: Together(tuple(_as_condition(part, segment) for part in law))
+        if isinstance(law, list | tuple)
+        else _as_condition(law, segment)
+        for segment, law in ((name, conditions[name]) for name in segments)
+    }
+
+
+def _as_condition(law: Any, segment: str) -> AbstractCondition:
+    if isinstance(law, AbstractCondition):
+        return law
+    if not isinstance(law, Callable):
+        raise ProblemError(
+            f"The condition on {segment} is {law!r}, but it must be a condition, such as "
+            f"tb.Dirichlet({law if isinstance(law, int | float) else 0.0}) for u = v, "
+            f"tb.Neumann(…) for ∂ₙu = v, or tb.Free() where a flow leaves."
+        )
+    return Condition(law)
 
 
 def _as_initial(initial: CoefficientLike) -> Coefficient:

@@ -59,6 +59,13 @@ def structure(law: Callable, shape: tuple[int, ...], *arguments: np.ndarray) -> 
     return Structure(not (uses_c or steps), not uses_t, not offset_uses_t)
 
 
+def uses_time(function: Callable, dim: int) -> bool:
+    """Whether t stands in the traced program of a function of (x, t)."""
+    with jax.enable_x64(True):
+        program = jax.make_jaxpr(function)(np.zeros(dim), 0.0).jaxpr
+    return _used_inputs(program, [True] * len(program.outvars))[1]
+
+
 _STEPS = ("sign", "floor", "ceil", "round", "stop_gradient")
 """Operations from numbers to numbers whose derivative is zero although they are not constant."""
 

@@ -16,7 +16,7 @@ from tengbc.solution.measure import Errors
 from tengbc.solution.summary import summary
 from tests.solver.cases import heat, linear_space
 
-ERRORS = Errors([(0.0, 1e-9), (0.5, 1e-7), (1.0, 1e-5)], 1e-5, 5e-6)
+ERRORS = Errors([(0.0, 1e-9), (0.5, 1e-7), (1.0, 1e-5)], 1e-5, 5e-6, 1.0)
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +66,15 @@ def test_the_table_says_what_was_asked_and_what_was_reached(solution, monkeypatc
     assert "estimated error, worst" in text and "1.00e-08" in text
     assert "error over time, log scale" in text and "▁▅█" in text
     assert "total 1.50" in text
+
+
+def test_times_of_an_error_are_named_and_what_was_not_measured_is_not_stated(solution, monkeypatch):
+    whole = shown(solution, ERRORS, io.StringIO(), monkeypatch)
+    assert "measured at 3 times from t = 0 to 1" in whole and "at t = 1" in whole
+    start = Errors([(0.0, 1.77e-9)], float("nan"), float("nan"), 1.0)
+    text = shown(solution, start, io.StringIO(), monkeypatch)
+    assert "not measured after t = 0" in text and "nan" not in text
+    assert text.count("1.77e-09") == 1  # at the start, and nowhere else
 
 
 def test_without_a_truth_the_curve_is_the_estimate(solution, monkeypatch):

@@ -16,6 +16,7 @@ SCRIPTS = {
     "mixed_conditions": (1e-3, [], "enters through left   at t = 1: +0.066"),
     "system": (1e-5, ["system.png"], "at x = 0.25, t = 2: prey"),
     "polygon_with_hole": (1e-3, ["polygon_with_hole.png"], "heat from the pipe"),
+    "fit_numbers": (None, ["fit_numbers.png"], "h lies between 0.04"),
     "resume": (1e-4, ["resumed/summary.json"], "heat-robin: done"),
     "export_to_paraview": (None, ["heat.pvd", "heat.nc", "probes.csv"], "xarray.Dataset"),
     "compare_with_fem": (None, [], "finite elements, 817 unknowns"),

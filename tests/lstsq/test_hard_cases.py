@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import scipy.linalg as sla
 
-from tengbc.lstsq import RegularisedQR, spectrum
+from tengbc.lstsq import ConjugateGradients, RegularisedQR, spectrum
 from tests.lstsq.cases import KINDS, case, complex_case, conditioned
 
 EPS = np.finfo(float).eps
 SOLVERS = {
-    "svd": lambda matrix, b: spectrum(np.ascontiguousarray(matrix.T), b, "svd").solve(1e-6).x,
-    "gram": lambda matrix, b: spectrum(np.ascontiguousarray(matrix.T), b, "gram").solve(1e-6).x,
+    "svd": lambda matrix, b: spectrum(np.ascontiguousarray(matrix.T), b).solve(1e-6).x,
+    "gram": lambda matrix, b: ConjugateGradients(np.ascontiguousarray(matrix.T), b).solve(1e-7).x,
     "damped": lambda matrix, b: RegularisedQR(matrix, 1e-13).solve(b),
     "damped, explicit": lambda matrix, b: RegularisedQR(matrix, 1e-13, explicit=True).solve(b),
 }
@@ -28,40 +28,52 @@ def check_truncated(seed):
     matrix, b, kinds = case(seed)
     a, right, size, size_right = unit(matrix, b)
     singular = sla.svdvals(a)
-    for method, cutoff in (("svd", 0.0), ("svd", 1e-9), ("gram", 1e-6)):
-        where = f"{method}, cut-off {cutoff:g}, case {seed}, {sorted(kinds)}"
-        factored = spectrum(np.ascontiguousarray(matrix.T), b, method)
-        found = factored.solve(cutoff)
+    for cutoff in (0.0, 1e-9):
+        where = f"cut-off {cutoff:g}, case {seed}, {sorted(kinds)}"
+        found = spectrum(np.ascontiguousarray(matrix.T), b).solve(cutoff)
         assert np.isfinite(found.x).all() and np.isfinite(found.residual), where
         # A cut-off below rounding counts as rounding, which is also numpy's default.
         cutoff = max(cutoff, max(a.shape) * EPS)
         expected, _, rank, _ = np.linalg.lstsq(a, right, rcond=cutoff)
         x = found.x * (size / size_right)
         rounding = 50 * max(a.shape) * EPS
-        # The eigenvalues of AᵀA see σ² where singular values see σ.
-        kept = singular[found.rank - 1] if found.rank else 1.0
-        lost_digits = singular[0] / kept if method == "gram" else 1.0
-        floor = rounding * lost_digits * (sla.norm(a) * sla.norm(x) + sla.norm(right))
+        floor = rounding * (sla.norm(a) * sla.norm(x) + sla.norm(right))
         left, best = sla.norm(right - a @ x), sla.norm(right - a @ expected)
-        slack = 10 * floor
-        if method == "gram" and found.rank:
-            # There it is the root of ‖b‖² − ‖c‖², and c has a relative error of eps·κ².
-            slack = (
-                np.sqrt(rounding) * factored.singular[0] / factored.singular[-1] * sla.norm(right)
-            )
-        assert abs(found.residual / size_right - left) <= 1e-6 * left + slack, where
+        assert abs(found.residual / size_right - left) <= 1e-6 * left + 10 * floor, where
         threshold = cutoff * max(singular[0], 1e-300)
         margin = 1e3 if cutoff < 1e-12 else 1.01
         if np.any((singular > threshold / margin) & (singular < threshold * margin)):
             continue
         assert found.rank == rank, where
         assert left <= best * (1 + 1e-6) + floor, where
-        # x moves by about eps·κ²·residual, and the eigenvectors of AᵀA by eps·κ²; beyond that it is
-        # numpy's, hence of minimal norm.
-        condition = singular[0] / kept if rank else 1.0
-        squared = sla.norm(expected) + sla.norm(right) if method == "gram" else best
-        moved = condition * (sla.norm(expected) + 1) + condition**2 * squared
+        # x moves by about eps·κ²·residual; beyond that it is numpy's, hence of minimal norm.
+        condition = singular[0] / singular[rank - 1] if rank else 1.0
+        moved = condition * (sla.norm(expected) + 1) + condition**2 * best
         assert sla.norm(x - expected) <= rounding * moved, where
+
+
+def check_conjugate(seed):
+    """No NaN; the sum that damping minimises is no larger than the exact minimum's, nearly."""
+    matrix, b, kinds = case(seed)
+    a, right, size, size_right = unit(matrix, b)
+    solver = ConjugateGradients(np.ascontiguousarray(matrix.T), b)
+    gram = np.sqrt(sla.norm(a.T @ a))
+    for cutoff in (1e-3, 1e-6):
+        where = f"cut-off {cutoff:g}, case {seed}, {sorted(kinds)}"
+        found = solver.solve(cutoff)
+        assert np.isfinite(found.x).all() and np.isfinite(found.residual), where
+        assert 0 <= found.rank <= a.shape[1], where
+        damping = cutoff * gram
+        stacked = np.vstack([a, damping * np.eye(a.shape[1])])
+        best, *_ = np.linalg.lstsq(stacked, np.append(right, np.zeros(a.shape[1])))
+        sums = [
+            np.hypot(sla.norm(right - a @ x), damping * sla.norm(x))
+            for x in (found.x * (size / size_right), solver.again(b, cutoff) * (size / size_right))
+        ]
+        least = np.hypot(sla.norm(right - a @ best), damping * sla.norm(best))
+        floor = 50 * max(a.shape) * EPS / cutoff * sla.norm(right)
+        assert sums[0] <= least * (1 + 1e-2) + floor, where
+        assert sums[1] <= least * (1 + 1e-2) + floor, where
 
 
 def check_damped(seed, explicit):
@@ -94,6 +106,7 @@ def check_damped(seed, explicit):
 def test_five_hundred_cases():
     for seed in range(500):
         check_truncated(seed)
+        check_conjugate(seed)
         check_damped(seed, explicit=bool(seed % 2))
 
 
@@ -101,6 +114,7 @@ def test_five_hundred_cases():
 def test_twenty_thousand_cases():
     for seed in range(500, 20_500):
         check_truncated(seed)
+        check_conjugate(seed)
         check_damped(seed, explicit=bool(seed % 2))
 
 
@@ -130,11 +144,14 @@ def test_an_answer_too_large_for_floating_point_is_infinite_not_nan(solver):
     np.testing.assert_array_equal(found, 0.0)
 
 
-@pytest.mark.parametrize("method", ["svd", "gram"])
-def test_a_cutoff_below_rounding_counts_as_rounding(method):
+@pytest.mark.parametrize(
+    ("method", "exact"),
+    [(spectrum, 1e-13), (ConjugateGradients, 1e-9)],  # the Gram matrix's noise over its damping
+)
+def test_a_cutoff_below_rounding_counts_as_rounding(method, exact):
     """Equal columns differ by rounding in a factor; with that kept, x would be of size 1e16."""
-    found = spectrum(np.ones((6, 3)), np.ones(3), method).solve(0.0)
-    np.testing.assert_allclose(found.x, 1 / 6, rtol=1e-13)
+    found = method(np.ones((6, 3)), np.ones(3)).solve(0.0)
+    np.testing.assert_allclose(found.x, 1 / 6, rtol=exact)
     assert found.rank == 1 and found.residual < 2e-8
 
 

@@ -66,3 +66,12 @@ def test_the_stated_order_is_not_too_modest(method):
 @pytest.mark.parametrize("method", TABLEAUX, ids=lambda method: method.name)
 def test_the_times_of_the_stages_are_the_sums_of_their_rows(method):
     assert np.abs(np.sum(method.a, axis=1) - method.c).max() <= 1e-14
+
+
+def test_ten_stages_are_stable_far_out_on_the_real_axis():
+    """R(z) = 1 + z bᵀ(I − zA)⁻¹1, between −13.9 and 0 and in a strip around it."""
+    a, b = np.array(tableau.SSP104.a), np.array(tableau.SSP104.b)
+    amplified = lambda z: abs(1 + z * b @ np.linalg.solve(np.eye(10) - z * a, np.ones(10)))
+    assert max(amplified(z) for z in np.linspace(-13.9, 0, 400)) <= 1 + 1e-12
+    assert max(amplified(z + 2j) for z in np.linspace(-11.9, -0.1, 400)) <= 1
+    assert amplified(-14.0) > 1

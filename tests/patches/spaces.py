@@ -4,6 +4,7 @@ import numpy as np
 
 from tengbc.patches.cells import Grid, graded
 from tengbc.patches.cutting import CutCells
+from tengbc.patches.form import EnergyForm
 from tengbc.patches.laws import Laws
 from tengbc.patches.patches import Patches
 from tengbc.spaces.energy import EnergySpace
@@ -33,4 +34,5 @@ def _in(box, x):
 
 
 def space(problem, patches) -> EnergySpace:
-    return EnergySpace(Laws(problem), patches)
+    laws = Laws(problem)
+    return EnergySpace(laws, EnergyForm(patches, laws.components))

@@ -20,7 +20,9 @@ from tengbc.solver.sampling import boundary_points
 from tests.projection.cases import SCALAR, collocation, start
 
 KEY = (5, 1, 0)
-PROJECTION = SubsetProjection(iterations=6, subset=80, method="svd", gain=0.0, near=0.0)
+PROJECTION = SubsetProjection(
+    iterations=6, subset=80, cutoff=3e-8, method="svd", repeats=(1e-4, 1e-6), gain=0.0, near=0.0
+)
 
 
 @pytest.fixture(scope="module")

@@ -44,7 +44,7 @@ def test_a_tolerance_missed():
     kind, headline, text = said(
         outcome="tolerance not reached", message=message, relative_l2_max=5e-5
     )
-    assert kind == "doubtful" and "less accurately than asked" in headline
+    assert kind == "doubtful" and headline == "Less accurate than asked"
     assert "Give a smaller dt." in text and text.count("asked for") == 1
 
 

@@ -110,3 +110,57 @@ def test_heat_balance(name, robin):
         slope = jax.vmap(lambda x, n: exact(x) @ n)(points.x, points.normal)
         assert abs(found - 0.1 * points.w @ slope) < 3e-6 * size
     assert abs(rate - sum(segments)) < 1e-5 * size
+
+
+def test_flux_at_many_times_is_that_at_each():
+    u = given(tb.Disk(), monomials, [3.0, 1.0])
+    times = [0.0, 0.3, 1.0]
+    np.testing.assert_array_equal(u.flux("circle", times), [u.flux("circle", t) for t in times])
+    system = given(tb.Rectangle(), monomials, [[3.0, 0.0], [0.0, 1.0]], 2, tb.Heat([1.0, 2.0]))
+    assert system.flux("right", times).shape == (3, 2)
+
+
+def test_what_a_flow_carries_through_a_side():
+    """u = 3x₁²(1 + t) on the unit square and v = (2, 1): −∮ 2·3(1 + t) = −6(1 + t) on the right."""
+    equation = tb.Heat(0.5) + tb.Transport((2.0, 1.0))
+    u = given(tb.Rectangle(), monomials, [3.0, 0.0], equation=equation)
+    np.testing.assert_allclose(u.flux("right", [0, 1], kind="advective"), [-6, -12], rtol=1e-12)
+    assert u.flux("bottom", 0.0, kind="advective") == pytest.approx(1.0, rel=1e-12)
+    assert u.flux("right", 0.0, kind="total") == pytest.approx(-6 + 3.0, rel=1e-12)
+    with pytest.raises(UsageError, match=r"no term tb\.Transport"):
+        given(tb.Disk(), monomials, [3.0, 1.0]).flux("circle", 0.0, kind="advective")
+
+
+def ends(**laws):
+    return {"left": tb.Dirichlet(0.0), "right": tb.Robin(1.0, 0.5, 0.0), **laws}
+
+
+BALANCED = {
+    "source": tb.Heat(0.1) + tb.Source(lambda x, t: t + x[0]),
+    "flow": tb.Heat(0.1) + tb.Transport(lambda x: 1.0 + x),
+    "varying": tb.Heat(lambda x: 0.1 + 0.1 * x[0]),
+    "reaction": tb.ReactionDiffusion(0.1, lambda u: u * (1 - u)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:initial values")
+@pytest.mark.parametrize("name", BALANCED)
+def test_the_balance_closes(name):
+    """Each part by another route: volumes, boundaries, sources; a wrong one would not close."""
+    hill = lambda x: x[0] ** 3 * (1 - x[0]) ** 3 * 20
+    problem = tb.Problem(tb.Interval(0.0, 1.0), BALANCED[name], ends(), hill, t_end=0.2)
+    solution = tb.solve(problem, rtol=1e-7, throw=False)
+    found = solution.balance([0.1, 0.2])
+    assert found.closes < 1e-5
+    change = solution.integral([0.0, 0.1, 0.2])
+    np.testing.assert_allclose(found.stored, change[1:] - change[0], atol=1e-12)
+    assert set(found.through) == {"left", "right"} and (np.abs(found.through["left"]) > 0).all()
+    assert "the balance closes to" in str(found) and len(str(found).splitlines()) == 4
+
+
+def test_a_balance_that_does_not_close_says_so():
+    """u = 3x₁²(1 + t) solves no such equation."""
+    found = given(tb.Rectangle(), monomials, [3.0, 0.0], equation=tb.Heat(0.5)).balance(1.0)
+    assert found.stored == pytest.approx(1.0, rel=1e-12)
+    assert found.through["right"] == pytest.approx(0.5 * 6 * 1.5, rel=1e-12)
+    assert found.closes == pytest.approx(3.5 / 4.5, rel=1e-9)

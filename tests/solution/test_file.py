@@ -286,3 +286,35 @@ def test_a_system_without_a_head_row_for_each_component(tmp_path):
     network = with_head(tb.random_features(tb.Disk(), 6).body, 2)
     loaded = tb.load(made(network, tb.Disk(), 2).save(tmp_path / "u.safetensors"))
     assert loaded(np.zeros((3, 2)), 0.5).shape == (3, 2) and loaded.problem.components == 2
+
+
+def test_what_was_a_number_is_there_after_loading(tmp_path):
+    """Equations and conditions come back as themselves, so that flux knows its κ."""
+    ends = {"left": tb.Dirichlet(0.0), "right": tb.Robin(1.0, 0.5, lambda x, t: t)}
+    source = tb.Source(lambda x: 1.0 + x[0])
+    for equation in (tb.Heat(0.1) + source, tb.ReactionDiffusion(0.1, lambda u: 1 - u)):
+        problem = tb.Problem(tb.Interval(0.0, 1.0), equation, ends, lambda x: 0.0 * x[0], t_end=0.1)
+        solution = tb.solve(problem, rtol=1e-2, throw=False)
+        loaded = tb.load(solution.save(tmp_path / "u.safetensors"))
+        assert loaded.flux("left", 0.1) == solution.flux("left", 0.1)
+        assert loaded.problem.equation.formula == problem.equation.formula
+        assert loaded.problem.conditions["left"].coefficients[0].equals(1)
+        assert loaded.problem.conditions["right"].formula == "1·u + 0.5·∂ₙu = v(x, t)"
+        with pytest.raises(UsageError, match="no Python functions"):
+            loaded.problem.equation.rhs(lambda x: x[0], jnp.ones(1), 0.0)
+
+
+def test_a_problem_of_numbers_alone_is_whole_after_loading(tmp_path):
+    system = tb.Problem(
+        tb.Disk(1.0),
+        tb.Heat([0.1, 0.2]) + tb.Source(1.0),
+        {"circle": tb.Dirichlet([1.0, 2.0])},
+        [1.0, 2.0],
+        t_end=0.1,
+    )
+    solution = tb.solve(system, rtol=1e-2, throw=False)
+    loaded = tb.load(solution.save(tmp_path / "u.safetensors")).problem
+    assert type(loaded) is tb.Problem and loaded.explain() == system.explain()
+    again = tb.solve(loaded, rtol=1e-2, throw=False)
+    x = system.domain.interior(5).x
+    np.testing.assert_array_equal(again(x, 0.1), solution(x, 0.1))

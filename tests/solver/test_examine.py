@@ -191,3 +191,26 @@ def test_usual_sizes_fit_into_eight_gigabytes():
         strategy = tb.select_strategy(problem, options(**choices)).strategy
         cost = strategy.cost(problem, options(**choices), 1.0, 1e10)
         assert cost.memory < 8 * costs.GIGABYTE and 0 < cost.seconds < math.inf
+
+
+def test_a_number_is_a_velocity_on_an_interval():
+    """A velocity of shape () once crashed the check of what flows out."""
+    problem = tb.Problem(
+        tb.Interval(0.0, 1.0),
+        tb.Transport(1.0),
+        {"left": tb.Dirichlet(0.0), "right": tb.Dirichlet(0.0)},
+        lambda x: jnp.exp(-400 * (x[0] - 0.5) ** 2),
+    )
+    (note,) = told(problem, "note")
+    assert note.startswith("the flow leaves through right")
+
+
+def test_values_that_are_zero_have_no_size_to_compare_with():
+    problem = tb.Problem(
+        tb.Interval(0.0, 1.0),
+        tb.Heat(0.1),
+        {"left": tb.Dirichlet(2.0), "right": tb.Dirichlet(0.0)},
+        0.0,
+    )
+    (said,) = told(problem, "warning")
+    assert "miss the condition on left by 2.0e+00 at t = 0;" in said

@@ -46,7 +46,7 @@ def clock(monkeypatch):
     clock = SimpleNamespace(now=0.0)
     told = SimpleNamespace(monotonic=lambda: clock.now, perf_counter=lambda: clock.now)
     monkeypatch.setattr(timing, "time", told)
-    monkeypatch.setattr(timing.compile_clock, "seconds", 0.0)
+    monkeypatch.setattr(timing, "compile_clock", SimpleNamespace(seconds=0.0))
     monkeypatch.setattr(journal, "LOOK", 0.0)
     far = lambda answer, *_: np.full(len(answer.times), 1e-3)
     monkeypatch.setattr(verified, "difference", far)
@@ -108,8 +108,8 @@ class Levels(AbstractStrategy):
     def first(self, task):
         return Level(1)
 
-    def companion(self, resolution):
-        return replace(resolution, kind="companion") if self.compared else None
+    def companions(self, answer):
+        return {"companion": replace(answer.resolution, kind="companion")} if self.compared else {}
 
     def half_steps(self, resolution):
         return replace(resolution, kind="half steps") if self.compared else None
@@ -130,7 +130,7 @@ class Levels(AbstractStrategy):
     def parameters(self, task, resolution, trajectory):
         return linear_space(HEAT).collocation.parameters, np.array(trajectory.thetas)
 
-    def estimate(self, task, answer, companion, distance, layer):
+    def estimate(self, task, answer, companions, distance, layer):
         return np.full(len(answer.solution.times), 10.0 ** (-2 * answer.resolution.number))
 
     def cost(self, problem, options, t_end, speed):

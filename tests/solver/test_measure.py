@@ -6,6 +6,8 @@ import pytest
 from tengbc.errors import NonFiniteError
 from tengbc.reference import Reference
 from tengbc.solution.measure import Truth
+from tengbc.solution.summary import measure, summary
+from tengbc.solver import solve
 from tests.solver.cases import heat
 
 
@@ -49,9 +51,24 @@ def test_against_a_reference():
     truth = Truth(heat(reference=Reference(np.array([0.0, 0.5, 1.0]), x, samples)))
     found = truth.errors(lambda x, times: np.stack([(1 + 2 * t) * x[:, 0] for t in times]), 0.7)
     assert [time for time, _ in found.by_time] == [0.0, 0.5]
-    assert found.final == pytest.approx(0.5 / 1.5)
+    assert found.by_time[-1][1] == pytest.approx(0.5 / 1.5)
+    assert found.final is None and found.when == "measured at 2 times from t = 0 to 0.5"
     assert found.full == pytest.approx(np.sqrt(0.5**2 / (1 + 1.5**2)))
     np.testing.assert_array_equal(truth.points, x)
+
+
+def test_a_start_that_is_known_is_no_measured_solution():
+    """Values at t = 0 only: the error of the fit was once stated as that of the solution."""
+    x = np.linspace(0.1, 0.9, 9)[:, None]
+    truth = Truth(heat(reference=Reference(np.array([0.0, 1.0]), x, np.ones((2, 9)))))
+    found = truth.errors(lambda x, times: np.full((len(times), len(x)), 1.1), 0.7)
+    assert found.by_time == [(0.0, pytest.approx(0.1))]
+    assert np.isnan(found.worst) and np.isnan(found.full) and found.final is None
+    assert found.when == "not measured after t = 0"
+    solution = solve(heat(reference=truth.problem.reference), 0.01, rtol=1e-3)
+    content = summary(solution, measure(solution), {})
+    assert [content[f"relative_l2_{k}"] for k in ("max", "full", "final")] == [None] * 3
+    assert content["initial_fit_error"] is not None
 
 
 def test_nothing_to_compare_with():

@@ -1,12 +1,14 @@
 """solve(): tiny runs of both presets, the way each failure leaves it, and same seed, same bits."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from tengbc.conditions import Dirichlet, Robin
-from tengbc.equations import Equation
+from tengbc.equations import Equation, Heat
 from tengbc.errors import DivergedError, NonFiniteError, ProblemError, ToleranceError, UsageError
 from tengbc.fields import laplacian
 from tengbc.outcome import Outcome
@@ -195,3 +197,25 @@ def test_refusals(wrong_types):
         solve(heat(), -1.0)
     with pytest.raises(UsageError, match=r"takes a Problem, not 'heat-robin'; .*problems\.get"):
         solve("heat-robin")
+
+
+@pytest.mark.parametrize("change", [jax.grad, jax.jit, lambda f: lambda k: jax.vmap(f)(k[None])])
+def test_traces_do_not_go_through_solve_and_a_sentence_says_so(change):
+    number = lambda k: solve(heat(Heat(k)), 0.1)([0.5], 0.01)
+    moving = lambda k: Equation(lambda u, x, t: k * laplacian(u)(x))
+    captured = lambda k: solve(heat(moving(k)), 0.1)([0.5], 0.01)
+    for function in (number, captured):
+        with pytest.raises(UsageError, match="do not go through solve"):
+            change(function)(jnp.array(0.1))
+
+
+@pytest.mark.filterwarnings("ignore:initial values miss")
+def test_a_tolerance_that_holds_at_all_times_is_said_without_a_reserve():
+    """A message once held that "before" the error was up to a number below what was asked."""
+    weak = heat(Heat(0.1), initial=lambda x: jnp.sin(jnp.pi * x[0]) + 1e-3 * x[0] ** 2 * (1 - x[0]))
+    found = solve(weak, 0.1, rtol=1e-2)
+    assert found.result and not found.result.message
+    assert found.error_estimate.max() <= 1e-2
+    layered = solve(heat(Heat(0.1), initial=lambda x: 1 - x[0]), 0.1, rtol=1e-4, throw=False)
+    early = float(re.search(r"before, the error is up to (\S+)\.$", layered.result.message)[1])
+    assert early == pytest.approx(layered.error_estimate.max(), rel=0.05) and early > 1e-4

@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tengbc.errors import UsageError
-from tengbc.solver.steps import AdaptedSteps, Pace, StepGrading, TimeGrid, time_grid
+from tengbc.solver.steps import (
+    AdaptedSteps,
+    Pace,
+    RepeatedSteps,
+    StepGrading,
+    TimeGrid,
+    time_grid,
+)
 
 
 @pytest.mark.parametrize(
@@ -211,3 +218,24 @@ def test_the_shortest_step_is_never_refused():
     steps = AdaptedSteps(1.0, 0.5, 1e-6, 4)
     assert not steps.refuses(0.0, Pace(2.0**-40, math.inf))
     assert steps.refuses(0.0, Pace(2.0**-39, math.inf))
+
+
+def test_repeated_steps_are_those_of_the_march_before_to_the_last_bit():
+    steps = AdaptedSteps(0.7, 0.05, 1e-6, 4)
+    taken, _ = walk(steps, lambda t, dt: 1e-6 * (dt / (0.03 + 0.2 * t)) ** 4)
+    ends = np.array([t for t, _ in taken[1:]] + [0.7])
+    repeated = RepeatedSteps.of(0.7, ends)
+    legs = [repeated.leg(k, k + 1, 0.0, lambda: 1.0, None) for k in range(len(ends) + 1)]
+    assert legs.pop() is None
+    assert [leg.dt for leg in legs] == [dt for _, dt in taken]
+    assert [leg.end for leg in legs] == ends.tolist()
+
+
+def test_doubled_steps_join_the_halves_of_a_longer_one():
+    whole = 2**40
+    parts = np.array([1, 1, 2, 4, 4, 4, 8, 8]) / 32
+    doubled = RepeatedSteps.of(2.0, 2.0 * np.cumsum(parts)).doubled()
+    lengths = np.diff([0, *doubled.ends]) / whole * 32
+    # 2 has no other half behind it, and the third 4 begins where no 8 may begin.
+    assert lengths.tolist() == [2, 2, 4, 8, 16]
+    assert doubled.ends[-1] == whole and doubled.end == 2.0

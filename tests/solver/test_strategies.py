@@ -46,7 +46,16 @@ TABLE = {
             dict.fromkeys(LINE.segments, lambda u, x, n, t: u(x)[0]),
             lambda x: jnp.stack([WAVE(x), WAVE(x)]),
         ),
-        "moving-features",
+        "local-features",  # which holds conditions that speak of some components only
+    ),
+    "waves on an interval": (
+        tb.Problem(
+            LINE,
+            lambda u, x, t: -tb.gradient(u)(x)[::-1, 0],
+            dict.fromkeys(LINE.segments, lambda u, x, n, t: u(x)[0]),
+            lambda x: jnp.stack([WAVE(x), WAVE(x)]),
+        ),
+        "frozen-features",  # the fluxes between patches are not those along characteristics
     ),
     "third derivatives on an interval": (problem(LINE, THIRD), "moving-features"),
     "linear third derivatives on an interval": (problem(LINE, LINEAR_THIRD), "frozen-features"),

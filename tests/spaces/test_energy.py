@@ -183,3 +183,43 @@ def test_the_projection_of_a_jump_in_the_plane():
     )
     exact = np.pi - (np.arccos(0.3) - 0.3 * np.sqrt(1 - 0.09))
     assert mean == pytest.approx(exact, abs=3e-3)
+
+
+HOLED = tb.Polygon([(0, 0), (1.3, 0), (1, 1), (0, 1)], holes=[tb.Disk(0.2, (0.5, 0.4))])
+
+
+def holed(equation, field):
+    laws = {segment: (1.0, 0.3) for segment in HOLED.segments} | {"hole0": (1.0, 0.0)}
+    return manufactured(HOLED, equation, laws, field)
+
+
+def test_a_coarser_space_has_some_of_the_features():
+    """Those of patches that are made with fewer degrees; the rest is orthogonal to them."""
+    problem = holed(tb.Heat(0.4), lambda x, t: jnp.sin(3 * x[0] + x[1]) + t)
+    coarse = space(problem, uneven(HOLED, (5, 6, 7))).coarser(2)
+    direct = space(problem, uneven(HOLED, (3, 4, 5)))
+    x, whole = HOLED.interior(200).x, coarse.finer
+    theta = whole.theta(whole.head(whole.fitted(problem.initial)))
+    kept = coarse.theta(whole.head(theta)[coarse.places_in_finer])
+    found = coarse.parameters.network(kept).evaluate(x)
+    expected = direct.parameters.network(direct.fitted(problem.initial)).evaluate(x)
+    np.testing.assert_allclose(found, expected, atol=1e-6)  # rules of fewer nodes for the sine
+    assert coarse.form.size == direct.form.size < whole.form.size
+
+
+def test_a_coarser_space_solves_what_its_features_hold():
+    """With its part of the finer space's matrices: a field of degree three, on degrees 3 to 5."""
+    problem = holed(tb.Heat(0.4) + tb.Transport([0.3, -0.2]), lambda x, t: swinging(x, 0.0) * x[1])
+    for found in (coarse := space(problem, uneven(HOLED, (6, 7))).coarser(2), coarse.finer):
+        step = RadauIIA(3).prepare(found, 0.1)
+        start = found.fitted(problem.initial)
+        state, _ = step(State(start), 0.0)
+        np.testing.assert_allclose(state.theta, start, atol=1e-8)
+
+
+def test_a_coarser_space_of_a_law_that_is_not_linear_is_assembled_anew():
+    problem = holed(tb.Heat(0.4) + tb.Reaction(lambda u: u**2), lambda x, t: x[0] + t)
+    coarse = space(problem, uneven(HOLED, (5, 6))).coarser(2)
+    direct = space(problem, uneven(HOLED, (3, 4)))
+    scale = abs(direct.stiffness).max()
+    assert abs(coarse.stiffness - direct.stiffness).max() <= 1e-6 * scale

@@ -10,7 +10,9 @@ import typer
 from tengbc.cli.baseline import baseline
 from tengbc.cli.check import check
 from tengbc.cli.compare import compare
+from tengbc.cli.doctor import doctor
 from tengbc.cli.export import export
+from tengbc.cli.new import new
 from tengbc.cli.plot import plot
 from tengbc.cli.report import report
 from tengbc.cli.reproduce import reproduce
@@ -56,10 +58,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (run, resume, check):
+for command in (new, run, resume, check):
     app.command()(command)
 app.command("list")(list_problems)
-for command in (plot, export, report, baseline, compare, reproduce):
+for command in (plot, export, report, baseline, compare, reproduce, doctor):
     app.command()(command)
 
 

@@ -75,7 +75,8 @@ def baseline(
 def _rows(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if content["relative_l2_max"] is not None:
         yield "relative L² error, worst", f"{content['relative_l2_max']:.2e}"
-        yield "  at the end", f"{content['relative_l2_final']:.2e}"
+        t, error = content["relative_l2_by_time"][-1]
+        yield f"  at t = {t:g}", f"{error:.2e}"
     yield "unknowns", f"{content['parameters']:,}"
     yield "scheme, steps", f"{content['scheme']}, {content['steps']}"
     yield "seconds", ", ".join(f"{name} {value:.2f}" for name, value in content["seconds"].items())

@@ -83,6 +83,7 @@ def solve_and_write(
     from tengbc.progress import Bar
     from tengbc.runs.session import ending_in, run_in_directory, run_plainly
     from tengbc.solver.examine import examine
+    from tengbc.threads import blas_threads
 
     imported = time.perf_counter() - began
     try:
@@ -93,7 +94,7 @@ def solve_and_write(
                 directory.withdraw()
             directory.close()
         raise
-    with ending_in(directory, problem, chosen, new):
+    with ending_in(directory, problem, chosen, new), blas_threads(1):  # solve may take more
         for finding in examine(problem, chosen.options, thorough=False):
             if finding.level == "error":
                 raise finding.error or ProblemError(finding.text)

@@ -54,8 +54,12 @@ def _rows(
     if asked is not None:
         yield "relative error asked for", f"{asked:.1e}"
     if errors is not None:
-        yield "relative L² error, worst", f"{errors.worst:.2e}"
-        yield "  at the start, at the end", f"{errors.by_time[0][1]:.2e}, {errors.final:.2e}"
+        last, error = errors.by_time[-1]
+        worst = f"{errors.worst:.2e}, " if math.isfinite(errors.worst) else ""
+        yield "relative L² error, worst", f"{worst}{errors.when}"
+        yield "  at the start", f"{errors.by_time[0][1]:.2e}"
+        if last > 0:
+            yield f"  at t = {last:g}", f"{error:.2e}"
     if content["error_estimate_max"] is not None:
         yield "estimated error, worst", f"{content['error_estimate_max']:.2e}"
     what, over_time = "estimate", solution.error_estimate.tolist()

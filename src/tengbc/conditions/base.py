@@ -31,6 +31,16 @@ class AbstractCondition(eqx.Module):
         return None
 
     @property
+    def silent(self) -> bool:
+        """Whether it imposes nothing."""
+        return False
+
+    @property
+    def parted(self) -> bool:
+        """Whether it may speak of some components only."""
+        return False
+
+    @property
     def prescribes_value(self) -> bool:
         """Whether only u itself enters, not its slope."""
         return self.coefficients is not None and self.coefficients[1].equals(0)

@@ -1,6 +1,7 @@
 """The one linear law that Dirichlet, Neumann and Robin conditions share."""
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from tengbc.coefficient import Coefficient, CoefficientLike, coefficient
@@ -48,6 +49,11 @@ class Robin(AbstractCondition):
     @property
     def coefficients(self) -> tuple[Coefficient, Coefficient, Coefficient]:
         return self.a, self.b, self.v
+
+    @property
+    def parted(self) -> bool:
+        shapes = [np.shape(part.value) for part in (self.a, self.b) if part.constant]
+        return any(len(shape) == 2 and shape[0] < shape[1] for shape in shapes)
 
     @property
     def formula(self) -> str:

@@ -1,6 +1,6 @@
 """The Allen–Cahn equation: diffusion against a double well."""
 
-from tengbc.coefficient import Coefficient, CoefficientLike, coefficient
+from tengbc.coefficient import Coefficient, CoefficientLike, nonnegative
 from tengbc.equations.base import AbstractEquation
 from tengbc.equations.heat import Heat
 from tengbc.equations.reaction_diffusion import Reaction
@@ -14,7 +14,7 @@ class AllenCahn(AbstractEquation):
     diffusivity: Coefficient
 
     def __init__(self, diffusivity: CoefficientLike):
-        self.diffusivity = coefficient(diffusivity, "diffusivity")
+        self.diffusivity = nonnegative(diffusivity, "diffusivity")
 
     def rhs(self, u: Field, x: Point, t: Time) -> Value:
         return self.diffusivity(x, t) * laplacian(u)(x) + double_well(u(x))

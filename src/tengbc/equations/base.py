@@ -2,11 +2,20 @@
 
 import abc
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import equinox as eqx
 
-from tengbc.coefficient import check_arguments, real
+from tengbc.coefficient import Coefficient, check_arguments, real
 from tengbc.types import Field, Point, Time, Value
+
+
+class LinearTerms(NamedTuple):
+    """L(u) = Σκ·∇²u − Σv·∇u + Σf, by the coefficients κ, v and f."""
+
+    diffusivities: tuple[Coefficient, ...] = ()
+    velocities: tuple[Coefficient, ...] = ()
+    sources: tuple[Coefficient, ...] = ()
 
 
 class AbstractEquation(eqx.Module):
@@ -28,6 +37,19 @@ class AbstractEquation(eqx.Module):
     def uniform(self) -> bool:
         """Whether what multiplies u and its derivatives is known to be the same everywhere."""
         return False
+
+    @property
+    def linear_terms(self) -> LinearTerms | None:
+        """The coefficients of L, from which nothing has to be traced; None where it is not linear.
+
+        Only what `rhs` says counts: a class with an `rhs` of its own inherits none.
+        """
+        return None
+
+    def __init_subclass__(cls, **options) -> None:
+        super().__init_subclass__(**options)
+        if "rhs" in vars(cls) and "linear_terms" not in vars(cls):
+            setattr(cls, "linear_terms", AbstractEquation.linear_terms)  # noqa: B010
 
     @property
     def terms(self) -> tuple["AbstractEquation", ...]:
@@ -54,6 +76,13 @@ class Sum(AbstractEquation):
     @property
     def uniform(self) -> bool:
         return all(part.uniform for part in self.parts)
+
+    @property
+    def linear_terms(self) -> LinearTerms | None:
+        found = [part.linear_terms for part in self.parts]
+        if None in found:
+            return None
+        return LinearTerms(*(sum(each, start=()) for each in zip(*found, strict=True)))
 
     @property
     def terms(self) -> tuple[AbstractEquation, ...]:

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from tengbc.coefficient import Coefficient, CoefficientLike, coefficient
+from tengbc.coefficient import Coefficient, CoefficientLike, nonnegative
 from tengbc.equations.base import AbstractEquation, join_terms
 from tengbc.equations.heat import Heat
 from tengbc.fields import directional_derivative, laplacian
@@ -15,7 +15,7 @@ class Burgers(AbstractEquation):
     nu: Coefficient
 
     def __init__(self, nu: CoefficientLike):
-        self.nu = coefficient(nu, "nu")
+        self.nu = nonnegative(nu, "nu")
 
     def rhs(self, u: Field, x: Point, t: Time) -> Value:
         diagonal = jnp.ones_like(x)

@@ -1,7 +1,7 @@
 """Heat conduction."""
 
-from tengbc.coefficient import Coefficient, CoefficientLike, coefficient
-from tengbc.equations.base import AbstractEquation
+from tengbc.coefficient import Coefficient, CoefficientLike, nonnegative
+from tengbc.equations.base import AbstractEquation, LinearTerms
 from tengbc.fields import laplacian
 from tengbc.types import Field, Point, Time, Value
 
@@ -16,7 +16,7 @@ class Heat(AbstractEquation):
     kappa: Coefficient
 
     def __init__(self, kappa: CoefficientLike):
-        self.kappa = coefficient(kappa, "kappa")
+        self.kappa = nonnegative(kappa, "kappa")
 
     def rhs(self, u: Field, x: Point, t: Time) -> Value:
         return self.kappa(x, t) * laplacian(u)(x)
@@ -24,6 +24,10 @@ class Heat(AbstractEquation):
     @property
     def uniform(self) -> bool:
         return self.kappa.constant
+
+    @property
+    def linear_terms(self) -> LinearTerms:
+        return LinearTerms(diffusivities=(self.kappa,))
 
     @property
     def formula(self) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
+from tengbc.coefficient import Coefficient
 from tengbc.errors import UsageError
 from tengbc.programs import Vectorised
 from tengbc.types import Point, Time, Value
@@ -66,6 +67,11 @@ def needed_derivatives(equation: AbstractEquation, dim: int, shape: tuple[int, .
 
     Raises for derivatives of third order and more, which a quadratic polynomial does not have.
     """
+    terms = equation.linear_terms
+    if terms is not None:
+        if any(map(_matters, terms.diffusivities)):
+            return Derivatives.LAPLACIAN
+        return Derivatives.GRADIENT if any(map(_matters, terms.velocities)) else Derivatives.NONE
     rng = np.random.default_rng(20)
     rate = _trial_rate(equation)
     needed = Derivatives.NONE
@@ -82,6 +88,11 @@ def needed_derivatives(equation: AbstractEquation, dim: int, shape: tuple[int, .
             )
         needed = max(needed, found)
     return needed
+
+
+def _matters(coefficient: Coefficient) -> bool:
+    """Whether what it multiplies may matter."""
+    return not coefficient.constant or bool(np.any(coefficient.value))
 
 
 def _trial_rate(equation: AbstractEquation) -> Callable[..., Array]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tengbc.coefficient import Coefficient, CoefficientLike, check_arguments, coefficient
+from tengbc.coefficient import Coefficient, CoefficientLike, check_arguments, nonnegative
 from tengbc.equations.base import AbstractEquation
 from tengbc.equations.heat import Heat
 from tengbc.fields import laplacian
@@ -24,7 +24,7 @@ class ReactionDiffusion(AbstractEquation):
         reaction: Callable[[Value], Value],
     ):
         check_arguments(reaction, "reaction", "u")
-        self.diffusivity = coefficient(diffusivity, "diffusivity")
+        self.diffusivity = nonnegative(diffusivity, "diffusivity")
         self.reaction = reaction
 
     def rhs(self, u: Field, x: Point, t: Time) -> Value:

@@ -1,7 +1,7 @@
 """A source term, to be added to an equation."""
 
 from tengbc.coefficient import Coefficient, CoefficientLike, coefficient
-from tengbc.equations.base import AbstractEquation
+from tengbc.equations.base import AbstractEquation, LinearTerms
 from tengbc.types import Field, Point, Time, Value
 
 
@@ -19,6 +19,10 @@ class Source(AbstractEquation):
     @property
     def uniform(self) -> bool:
         return True
+
+    @property
+    def linear_terms(self) -> LinearTerms:
+        return LinearTerms(sources=(self.f,))
 
     @property
     def formula(self) -> str:

@@ -1,7 +1,7 @@
 """Transport by a velocity field."""
 
 from tengbc.coefficient import Coefficient, CoefficientLike, coefficient
-from tengbc.equations.base import AbstractEquation
+from tengbc.equations.base import AbstractEquation, LinearTerms
 from tengbc.errors import ProblemError
 from tengbc.fields import directional_derivative
 from tengbc.types import Field, Point, Time, Value
@@ -30,6 +30,10 @@ class Transport(AbstractEquation):
     @property
     def uniform(self) -> bool:
         return self.velocity.constant
+
+    @property
+    def linear_terms(self) -> LinearTerms:
+        return LinearTerms(velocities=(self.velocity,))
 
     @property
     def formula(self) -> str:

@@ -17,6 +17,8 @@ from tengbc.geometry import Domain, Rectangle, checks
 from tengbc.geometry.mesh import triangulate
 from tengbc.optional import extra, pyplot
 from tengbc.pointwise import as_time
+from tengbc.progress import shown
+from tengbc.types import Progress
 
 if TYPE_CHECKING:
     from tengbc.solution import Solution
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 VALUES, SIGNED = "viridis", "PuOr_r"
 """Colour maps that people with colour-blindness can read."""
+ELSEWHERE = "choose another place"
 LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's colours, for the same reason."""
 
@@ -127,10 +130,12 @@ def animate(
     fps: int = 20,
     component: int = 0,
     dpi: int = 100,
+    progress: Progress | bool | None = None,
 ) -> Any:
     """Write u from 0 to the end as .gif, or as .mp4 where ffmpeg exists; the animation comes back.
 
-    The scale stays the same in all frames, which are equally far apart in time.
+    The scale stays the same in all frames, which are equally far apart in time. `progress` is as
+    for `solve`.
     """
     target = Path(path)
     frames, fps, dpi = (
@@ -154,7 +159,10 @@ def animate(
         picture = fill(axes, look, values[0], low, high, VALUES)
         figure.colorbar(picture, ax=axes, label="u", shrink=0.85)
         update = lambda frame: picture.set_array(values[frame])
-    title = axes.set_title("")
+    title = axes.set_title(f"t = {times[-1]:.3f}")
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # things are where they belong: frames need no layout
+    figure.canvas.draw()
 
     def draw(frame: int) -> None:
         update(frame)
@@ -163,8 +171,9 @@ def animate(
     library = extra("matplotlib.animation", "An animation", "plot")
     film = library.FuncAnimation(figure, draw, frames=len(times), interval=1000 / fps)
     try:
-        with file_errors(f"{target} cannot be written", "choose another place"):
-            film.save(target, writer=writer)
+        with shown(progress) as told, file_errors(f"{target} cannot be written", ELSEWHERE):
+            tell = lambda frame, count: told("drawing", (frame + 1) / len(times), {})
+            film.save(target, writer=writer, progress_callback=tell)
     finally:
         pyplot().close(figure)
     return film

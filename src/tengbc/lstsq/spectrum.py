@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
@@ -32,7 +32,7 @@ class LeastSquaresResult:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """min ‖b − Ax‖ with A = UΣVᵀ: singular values, V, the coefficients Uᵀb, and what is left.
+    """min ‖b − Ax‖ with A = UΣVᵀ: singular values, V, the coefficients Uᵀb, what is left, and Aᵀ.
 
     All are those of A and b without the powers of two `exponent` and `exponent_right`, which were
     taken out so that squares neither overflow nor vanish. Singular values that are no more than
@@ -43,24 +43,14 @@ class Spectrum:
     directions: Float[Array, "n k"]
     coefficients: Float[Array, " k"]
     outside: float
+    transposed: Float[Array, "n m"]
     exponent: int = 0
     exponent_right: int = 0
-
-    def facing(self, gradient: Float[Array, " n"], size: float) -> Spectrum:
-        """The same matrix with another right-hand side b, given by Aᵀb and ‖b‖: c = Σ⁻¹VᵀAᵀb."""
-        # Beyond the numerical rank there is nothing to divide by.
-        known = self.singular > 0
-        turned = self.directions[:, : len(known)].T @ gradient
-        turned = shifted(turned, -self.exponent - self.exponent_right)
-        coefficients = np.divide(turned, self.singular, out=np.zeros_like(turned), where=known)
-        size = float(np.ldexp(size, -self.exponent_right))
-        rest = size**2 - float(coefficients @ coefficients)
-        return replace(self, coefficients=coefficients, outside=float(np.sqrt(max(rest, 0.0))))
 
     def solve(self, cutoff: float) -> LeastSquaresResult:
         """Drop the singular values below `cutoff` times the largest."""
         largest = self.singular[0] if self.singular.size else 0.0
-        rank = int(np.count_nonzero(self.singular > cutoff * largest)) if largest > 0 else 0
+        rank = self._rank(cutoff)
         kept, lost = self.coefficients[:rank], self.coefficients[rank:]
         x = self.directions[:, :rank] @ (kept / self.singular[:rank])
         residual = np.hypot(np.linalg.norm(lost), self.outside)
@@ -71,25 +61,30 @@ class Spectrum:
             residual=float(shifted(np.array([residual]), self.exponent_right)[0]),
         )
 
+    def again(self, b: Float[Array, " m"], cutoff: float) -> Float[Array, " n"]:
+        """x for another right-hand side, VΣ⁻²VᵀAᵀb over the kept directions."""
+        b, exponent_right = scaled(b)
+        rank = self._rank(cutoff)
+        kept = self.directions[:, :rank]
+        x = kept @ ((kept.T @ (self.transposed @ b)) / self.singular[:rank] ** 2)
+        return shifted(x, exponent_right - self.exponent)
 
-def spectrum(
-    transposed: Float[Array, "n m"], b: Float[Array, " m"], method: str = "svd"
-) -> Spectrum:
-    """Factor Aᵀ, given row by row as its n columns; `transposed` is used as work space.
+    def _rank(self, cutoff: float) -> int:
+        largest = self.singular[0] if self.singular.size else 0.0
+        return int(np.count_nonzero(self.singular > cutoff * largest)) if largest > 0 else 0
 
-    method "svd": QR of [A | b], then the SVD of its small triangular factor. "gram": the
-    eigenvalues of AᵀA, about three times faster; singular values below 1e-7 of the largest are lost
-    in round-off, so it suits cut-offs above that.
-    """
+
+def spectrum(transposed: Float[Array, "n m"], b: Float[Array, " m"]) -> Spectrum:
+    """Factor Aᵀ, given row by row as its n columns: QR of [A | b], then the SVD of the triangle."""
     transposed, exponent = scaled(transposed)
     b, exponent_right = scaled(b)
-    factorise = _by_gram if method == "gram" else _by_qr_and_svd
-    if jax.default_backend() != "cpu":
-        factorise = _by_xla
+    factorise = _by_qr_and_svd if jax.default_backend() == "cpu" else _by_xla
     singular, directions, coefficients, outside = factorise(transposed, b)
     lost = EPS * max(transposed.shape) * singular.max(initial=0.0)
     singular = np.where(singular > lost, singular, 0.0)
-    return Spectrum(singular, directions, coefficients, outside, exponent, exponent_right)
+    return Spectrum(
+        singular, directions, coefficients, outside, transposed, exponent, exponent_right
+    )
 
 
 def _by_qr_and_svd(transposed: Array, b: Array):
@@ -114,18 +109,6 @@ def _svd(matrix: Array) -> tuple[Array, Array, Array]:
         return sla.svd(matrix, full_matrices=False, check_finite=False)
     except np.linalg.LinAlgError:  # divide and conquer may fail to converge; QR iteration does not
         return sla.svd(matrix, full_matrices=False, check_finite=False, lapack_driver="gesvd")
-
-
-def _by_gram(transposed: Array, b: Array):
-    gram = transposed @ transposed.T
-    values, vectors = sla.eigh(gram, driver="evd", check_finite=False, overwrite_a=True)
-    values, vectors = values[::-1], vectors[:, ::-1]
-    # Eigenvalues below round-off of the largest say nothing.
-    known = int(np.count_nonzero(values > 1e-15 * max(values[0], 0.0)))
-    singular, directions = np.sqrt(values[:known]), vectors[:, :known]
-    coefficients = (directions.T @ (transposed @ b)) / singular
-    outside = float(np.sqrt(max(b @ b - coefficients @ coefficients, 0.0)))
-    return singular, directions, coefficients, outside
 
 
 def _by_xla(transposed: Array, b: Array):

@@ -165,6 +165,9 @@ class Parameters(Generic[AnyNetwork]):
     def __len__(self) -> int:
         return self.start.size
 
+    def __reduce__(self):
+        return Parameters, (self.network(self.start),)
+
     def network(self, theta: Float[Array | np.ndarray, " p"]) -> AnyNetwork:
         """The network with parameters θ."""
         # A NumPy array is cut by NumPy: JAX would compile that for every number of parameters.

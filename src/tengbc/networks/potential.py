@@ -14,7 +14,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jaxtyping import Float
-from scipy.spatial import KDTree
 
 from tengbc.fourier.interpolation import Interpolation
 from tengbc.fourier.lattice import Lattice
@@ -177,6 +176,8 @@ def _inverse_map(
     lattice: Lattice, potential: np.ndarray, x: Float[np.ndarray, "n d"]
 ) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "n d d"]]:
     """y with y + ∇φ(y) = x, and I + D²φ there: Newton's method from the nearest lattice point."""
+    from scipy.spatial import KDTree  # heavy, and used by deformed waves alone
+
     k, dim = lattice.numbers, lattice.dim
     pairs = [(i, j) for i in range(dim) for j in range(i, dim)]
     slopes = [1j * k[i] * potential for i in range(dim)]

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float
-from scipy.optimize import brentq
 
 from tengbc.geometry.domain import Domain
 from tengbc.geometry.faces import Face
@@ -54,16 +54,33 @@ class Piece:
         return self.face.measure * (self.last - self.first)
 
     @cached_property
+    def _three(self) -> tuple[Float[Array, "3 d"], Float[Array, "3 d"]]:
+        """Points and normals at its beginning, in the middle and at its end."""
+        return self.place(np.array([0.0, 0.5, 1.0]))
+
+    @cached_property
     def ends(self) -> tuple[Array, Array, Array]:
         """Beginning, middle and end."""
-        x = self.place(np.array([0.0, 0.5, 1.0]))[0]
+        x = self._three[0]
         return x[0], x[1], x[2]
+
+    @property
+    def normals(self) -> Float[Array, "3 d"]:
+        """The normals there."""
+        return self._three[1]
 
     @cached_property
     def straight(self) -> bool:
         """Whether the piece is a straight one."""
-        _, normal = self.place(np.linspace(0.0, 1.0, 3))
-        return bool(np.abs(normal - normal[0]).max() < 1e-12)
+        if self.face.straight:
+            return True
+        return bool(np.abs(self.normals - self.normals[0]).max() < 1e-12)
+
+    @cached_property
+    def samples(self) -> tuple[Float[Array, " n"], Float[Array, "n d"]]:
+        """Some values of s along the piece, and their points."""
+        s = np.linspace(self.first, self.last, SAMPLES)
+        return s, self.face.place(s[:, None])[0]
 
     def between(self, first: float, last: float) -> Piece:
         """The part between two values of s."""
@@ -99,9 +116,9 @@ class CutCells:
 
     def _home(self, piece: Piece, level: int) -> Cell:
         """The cell of a level that has the piece on its inner side."""
-        x, normal = piece.place(np.array([0.5]))
         off = OFF * min(self.grid.size) * 0.5**level
-        return Cell(level, tuple(self.grid.at(x - off * normal, level)[0].tolist()))
+        inner = piece.ends[1] - off * piece.normals[1]
+        return Cell(level, tuple(self.grid.at(inner[None], level)[0].tolist()))
 
     def pieces(self, cell: Cell) -> tuple[Piece, ...]:
         """The pieces of boundary in a cell."""
@@ -122,16 +139,17 @@ class CutCells:
     def kind(self, cell: Cell) -> str:
         """ "whole", "cut" or "outside": how much of a cell the domain leaves."""
         if cell not in self._kinds:
-            self._kinds[cell] = self._find_kind(cell)
+            # Where one is asked for, its siblings will be.
+            self._find_kinds(cell.parent.children if cell.level else self.grid.cells)
         return self._kinds[cell]
 
-    def _find_kind(self, cell: Cell) -> str:
-        lower, upper = self.grid.box(cell)
-        within = [p for p in self.pieces(cell) if not _on_rim(p, lower, upper)]
-        if within:
-            return "cut"
-        inside = self.domain._inside(((lower + upper) / 2)[None], 0.0)[0]
-        return "whole" if inside else "outside"
+    def _find_kinds(self, cells: Sequence[Cell]) -> None:
+        boxes = [self.grid.box(cell) for cell in cells]
+        middles = np.array([(lower + upper) / 2 for lower, upper in boxes])
+        inside = self.domain._inside(middles, 0.0)
+        for cell, box, whole in zip(cells, boxes, inside, strict=True):
+            within = any(not _on_rim(p, *box) for p in self.pieces(cell))
+            self._kinds[cell] = "cut" if within else "whole" if whole else "outside"
 
     def bounds(self, cell: Cell) -> tuple[Array, Array]:
         """The box around what the domain leaves of a cell."""
@@ -228,12 +246,18 @@ def _split(piece: Piece, axis: int, plane: float) -> list[Piece]:
             return [piece]
         s = piece.first + (piece.last - piece.first) * start / (start - end)
         return [piece.between(piece.first, s), piece.between(s, piece.last)]
-    s = np.linspace(piece.first, piece.last, SAMPLES)
-    values = piece.face.place(s[:, None])[0][:, axis] - plane
+    s, x = piece.samples
+    values = x[:, axis] - plane
+    if values.min() > near or values.max() < -near:
+        return [piece]
     values[np.abs(values) <= near] = 0.0
     cuts = [float(a) for a, v in zip(s[1:-1], values[1:-1], strict=True) if v == 0.0]
     for k in range(SAMPLES - 1):
         if values[k] * values[k + 1] < 0:
+            from scipy.optimize import brentq  # heavy; a domain in one patch does without it
+
             cuts.append(float(np.asarray(brentq(apart, s[k], s[k + 1], xtol=1e-15))))
+    if not cuts:
+        return [piece]
     ends = [piece.first, *sorted(cuts), piece.last]
     return [piece.between(a, b) for a, b in itertools.pairwise(ends)]

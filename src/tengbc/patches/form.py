@@ -14,6 +14,7 @@ What is carried along by β enters from the side it comes from. The penalties fo
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -47,6 +48,7 @@ class EnergyForm:
         self.between = [(f, self._both(f)) for f in patches.inner_faces]
         self.around = [(f, *patches.features(f.inner, f.x)) for f in patches.outer_faces]
         self.size = patches.table.unknowns * components
+        self._rows = self._all_places()
         dim = len(patches.table.lower)
         self.within = Nodes([batch.x for batch in patches.batches], dim)
         self._sides = Nodes([faces.x for faces in patches.inner_faces], dim)
@@ -55,6 +57,28 @@ class EnergyForm:
         """All nodes: those inside patches, those between them, those on the boundary."""
         self.normal = flat([faces.normal for faces in patches.outer_faces], np.zeros((0, dim)))
         self.segments = self._nodes_by_segment()
+
+    def coarser(self, patches: Patches) -> EnergyForm:
+        """The form of coarser patches at the same nodes: their features are among these."""
+        found, sizes = copy.copy(self), patches.table.sizes
+
+        def few(which: Array, values: Array, slopes: Array) -> tuple[Array, Array]:
+            n = int(sizes[which[0]])
+            return values[..., :n], slopes[..., :n, :]
+
+        found.patches = patches
+        found.inside = [
+            (batch, *few(batch.members, values, slopes))
+            for batch, (_, values, slopes) in zip(patches.batches, self.inside, strict=True)
+        ]
+        found.between = [
+            (f, [few(k, *part) for k, part in zip(_sides(f), both, strict=True)])
+            for f, both in self.between
+        ]
+        found.around = [(f, *few(f.inner, values, slopes)) for f, values, slopes in self.around]
+        found.size = patches.table.unknowns * self.components
+        found._rows = found._all_places()
+        return found
 
     def _nodes_by_segment(self) -> dict[str, Int[Array, " _n"]]:
         """The numbers of the boundary's nodes on each segment."""
@@ -68,9 +92,7 @@ class EnergyForm:
         return np.split(values, ends)
 
     def _both(self, faces: Faces):
-        assert faces.outer is not None
-        found = (self.patches.features(which, faces.x) for which in (faces.inner, faces.outer))
-        return list(found)
+        return [self.patches.features(which, faces.x) for which in _sides(faces)]
 
     # Matrices.
 
@@ -238,10 +260,9 @@ class EnergyForm:
     def load(self, density: Float[Array, "q m"]) -> Float[Array, " n"]:
         """∫ density·w for all features w, from values at the nodes inside."""
         found = np.zeros(self.size)
-        for (batch, values, _), part in zip(self.inside, self.within.split(density), strict=True):
-            for k in range(self.components):
-                row = self.places(batch.members, k)
-                found[row] = _against(values, batch.w * part[..., k])
+        parts = self.within.split(density)
+        for (batch, values, _), rows, part in zip(self.inside, self._rows, parts, strict=True):
+            found[rows] = _product(batch.w[..., None] * part, values)
         return found
 
     def boundary_load(self, loads: Loads, v: Float[Array, "b m"]) -> Float[Array, " n"]:
@@ -251,15 +272,11 @@ class EnergyForm:
     def at_nodes(self, c: Float[Array, " n"], slopes: bool = False) -> Float[Array, "q m ..."]:
         """u, or ∇u, at the nodes inside."""
         found = []
-        for batch, values, gradients in self.inside:
-            parts = []
-            for k in range(self.components):
-                head = c[self.places(batch.members, k)]
-                if slopes:
-                    parts.append(_field(gradients, head))
-                else:
-                    parts.append((values @ head[..., None])[..., 0])
-            found.append(np.stack(parts, axis=2))
+        for (_, values, gradients), rows in zip(self.inside, self._rows, strict=True):
+            heads = c[rows]
+            found.append(
+                heads[:, None] @ gradients if slopes else values @ np.swapaxes(heads, 1, 2)
+            )
         return flat(found)
 
     def at_boundary(self, c: Float[Array, " n"]) -> tuple[Array, Array]:
@@ -290,11 +307,25 @@ class EnergyForm:
         value, slope = np.mean(values, axis=0), np.mean(slopes, axis=0)
         return np.moveaxis(value, 0, 2), np.moveaxis(slope, 0, 2)
 
+    def _all_places(self) -> list[Int[Array, "b m n"]]:
+        """The unknowns of the patches of each batch, component by component."""
+        every = range(self.components)
+        return [
+            np.stack([self.places(batch.members, k) for k in every], axis=1)
+            for batch, _, _ in self.inside
+        ]
+
     def places(self, which: Array, component: int) -> Array:
         """The unknowns of patches of one degree, (b, n)."""
         n = int(self.patches.table.sizes[which[0]])
         first = self.patches.table.starts[which] * self.components + component * n
         return first[:, None] + np.arange(n)
+
+
+def _sides(faces: Faces) -> tuple[Array, Array]:
+    """The patches on both sides of inner faces."""
+    assert faces.outer is not None
+    return faces.inner, faces.outer
 
 
 Loads = list[sp.csc_matrix]
@@ -303,11 +334,6 @@ Loads = list[sp.csc_matrix]
 
 def _product(left: Float[Array, "b q i"], right: Float[Array, "b q j"]) -> Float[Array, "b i j"]:
     return np.swapaxes(left, 1, 2) @ right
-
-
-def _against(features: Float[Array, "b q n"], values: Float[Array, "b q"]) -> Float[Array, "b n"]:
-    """Sums over nodes of features times values."""
-    return (values[:, None, :] @ features)[:, 0]
 
 
 def _field(slopes: Float[Array, "b q n d"], head: Float[Array, "b n"]) -> Float[Array, "b q d"]:

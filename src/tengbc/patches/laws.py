@@ -17,12 +17,14 @@ from jaxtyping import Float
 
 from tengbc.coefficient import Coefficient
 from tengbc.conditions import AbstractCondition
+from tengbc.equations.base import LinearTerms
 from tengbc.equations.local import local_rate
 from tengbc.geometry.points import BoundaryPoints
 from tengbc.patches.form import Coefficients
+from tengbc.pointwise import Evaluator
 from tengbc.problem import Problem
 from tengbc.programs import Vectorised
-from tengbc.structure import Structure, structure
+from tengbc.structure import Structure, structure, uses_time
 
 Array = np.ndarray
 TRIALS = 8
@@ -40,14 +42,109 @@ class Laws:
     def __init__(self, problem: Problem):
         self.problem, self.dim = problem, problem.domain.dim
         self.components = problem.components or 1
+        terms = problem.equation.linear_terms
+        self._equation = _TracedEquation(self) if terms is None else _LinearEquation(self, terms)
+        self._conditions = {name: _law(law, self) for name, law in problem.conditions.items()}
+
+    # The equation.
+
+    def coefficients(
+        self, x: Float[Array, "n d"], t: float, state: State | None = None
+    ) -> Coefficients:
+        """A, β and c at points; for an equation that is not linear, around a state."""
+        return self._equation.coefficients(x, t, state)
+
+    def lower(self, x, t: float, state: State) -> tuple[Array, Array]:
+        """b and c at points around a state."""
+        return self._equation.lower(x, t, state)
+
+    def density(
+        self, x: Float[Array, "n d"], t: float, state: State | None = None
+    ) -> Float[Array, "n m"]:
+        """L without second derivatives: the source, and for a state all lower terms."""
+        return self._equation.density(x, t, state)
+
+    def conducted(self, x, normal, t: float, state: State) -> Float[Array, "n m"]:
+        """n·A∇u: what second derivatives let in through a boundary."""
+        diffusion = self.coefficients(x, t, state).diffusion
+        return np.einsum("nd,nmde,nme->nm", normal, diffusion, state[1])
+
+    def made_inside(self, x, t: float, state: State) -> Float[Array, "n m"]:
+        """L(u) − ∇·(A∇u): all that second derivatives do not bring."""
+        divergence = self.lower(x, t, state)[0] - self.coefficients(x, t, state).drift
+        return self.density(x, t, state) - np.einsum("nkmd,nmd->nk", divergence, state[1])
+
+    @cached_property
+    def uses_slope(self) -> bool:
+        """Whether ∇u stands in the equation's lower terms, found by changing it."""
+        rng = np.random.default_rng(20)
+        x = self.problem.domain.interior(8).x
+        value, slope = (
+            rng.uniform(0.1, 1, (8, self.components)),
+            rng.normal(size=(8, self.components, self.dim)),
+        )
+        return bool(
+            np.any(
+                self.density(x, 0.3, (value, slope)) != self.density(x, 0.3, (value, 0.0 * slope))
+            )
+        )
+
+    # The conditions.
+
+    def condition(self, segment: str, x, normal, t: float, state: Trace | None = None):
+        """a and b of a condition at points, (n, m) each; `state` is (value, normal derivative)."""
+        return self._conditions[segment].coefficients(x, normal, t, state)
+
+    def residual(self, segment: str, x, normal, t: float, state: Trace | None = None):
+        """g on a boundary segment, (n, m); at u = 0 it is −v."""
+        return self._conditions[segment].residual(x, normal, t, state)
+
+    # What kind of laws they are.
+
+    def _trials(self) -> tuple[list[State], Float[Array, "n m d d"]]:
+        """Two fields to try, and second derivatives."""
+        m, d, rng = self.components, self.dim, np.random.default_rng(20)
+        draw = lambda *shape: rng.uniform(0.1, 1.0, (TRIALS, *shape))
+        return [(draw(m), draw(m, d)) for _ in range(2)], draw(m, d, d)
+
+    @cached_property
+    def unknown_flux(self) -> str:
+        """Why n·A∇u of each component is not what flows; empty if it is."""
+        return self._equation.refusal(*self._trials())
+
+    @cached_property
+    def refusal(self) -> str:
+        """Why the weak form does not hold these laws; empty if it does. Found by trying states."""
+        states, _ = self._trials()
+        if self.unknown_flux:
+            return self.unknown_flux
+        for segment, law in self._conditions.items():
+            reason = law.refusal(self.problem.domain.boundary(segment, TRIALS), states[0])
+            if reason:
+                return f"the condition on {segment} {reason}"
+        return ""
+
+    @cached_property
+    def equation_structure(self) -> Structure:
+        """Whether the equation is linear, and what of it changes with time."""
+        return self._equation.structure
+
+    @cached_property
+    def condition_structures(self) -> dict[str, Structure]:
+        """The same for the condition on each segment."""
+        return {name: law.structure for name, law in self._conditions.items()}
+
+
+class _TracedEquation:
+    """An equation of any kind."""
+
+    def __init__(self, laws: Laws):
+        self.problem, self.dim, self.components = laws.problem, laws.dim, laws.components
         self._rates = Vectorised(self._rate, (0, 0, 0, 0, None))
         self._derivatives = Vectorised(
             jax.jacfwd(self._rate, argnums=(0, 1, 2)), (0, 0, 0, 0, None)
         )
         self._divergence = Vectorised(self._diffusion_divergence, (0, 0, 0, None))
-        self._conditions = {name: _law(law, self) for name, law in problem.conditions.items()}
-
-    # The equation.
 
     def _rate(self, value, slope, hessian, x, t):
         """L at one point from u, ∇u and ∇²u there; a scalar field is a system of one component."""
@@ -66,14 +163,9 @@ class Laws:
 
         return jnp.trace(jax.jacfwd(diffusion)(x), axis1=-2, axis2=-1)
 
-    def coefficients(
-        self, x: Float[Array, "n d"], t: float, state: State | None = None
-    ) -> Coefficients:
-        """A, β and c at points; for an equation that is not linear, around a state."""
+    def coefficients(self, x, t: float, state: State | None) -> Coefficients:
         if state is None and self.problem.equation.uniform and len(x) > 1:
-            found = self.coefficients(x[:1], t)
-            arrays = (found.diffusion, found.drift, found.reaction)
-            return Coefficients(*(np.broadcast_to(v, (len(x), *v.shape[1:])) for v in arrays))
+            return _spread(self.coefficients(x[:1], t, None), len(x))
         c, b, a = self._by_probes(x, t) if state is None else self._by_derivatives(x, t, state)
         a = (a + np.swapaxes(a, -1, -2)) / 2
         if not self.problem.equation.uniform and a.any():
@@ -83,7 +175,6 @@ class Laws:
         return Coefficients(a[:, own, own], b, c)
 
     def lower(self, x, t: float, state: State) -> tuple[Array, Array]:
-        """b and c at points around a state."""
         c, b, _ = self._by_derivatives(x, t, state)
         return b, c
 
@@ -110,55 +201,21 @@ class Laws:
         split = np.split(found, ends, axis=-1)
         return [part.reshape(n, m, *kind) for part, kind in zip(split, kinds, strict=True)]
 
-    def density(
-        self, x: Float[Array, "n d"], t: float, state: State | None = None
-    ) -> Float[Array, "n m"]:
-        """L without second derivatives: the source, and for a state all lower terms."""
+    def density(self, x, t: float, state: State | None) -> Float[Array, "n m"]:
         value, slope = self._nothing(len(x)) if state is None else state
         flat = np.zeros((len(x), self.components, self.dim, self.dim))
         return self._rates(value, slope, flat, x, t)
 
-    @cached_property
-    def uses_slope(self) -> bool:
-        """Whether ∇u stands in the equation's lower terms, found by changing it."""
-        rng = np.random.default_rng(20)
-        x = self.problem.domain.interior(8).x
-        value, slope = (
-            rng.uniform(0.1, 1, (8, self.components)),
-            rng.normal(size=(8, self.components, self.dim)),
-        )
-        return bool(
-            np.any(
-                self.density(x, 0.3, (value, slope)) != self.density(x, 0.3, (value, 0.0 * slope))
-            )
-        )
-
     def _nothing(self, n: int) -> State:
         return np.zeros((n, self.components)), np.zeros((n, self.components, self.dim))
 
-    # The conditions.
-
-    def condition(self, segment: str, x, normal, t: float, state: Trace | None = None):
-        """a and b of a condition at points, (n, m) each; `state` is (value, normal derivative)."""
-        return self._conditions[segment].coefficients(x, normal, t, state)
-
-    def residual(self, segment: str, x, normal, t: float, state: Trace | None = None):
-        """g on a boundary segment, (n, m); at u = 0 it is −v."""
-        return self._conditions[segment].residual(x, normal, t, state)
-
-    # What kind of laws they are.
-
-    @cached_property
-    def refusal(self) -> str:
-        """Why the weak form does not hold these laws; empty if it does. Found by trying states."""
-        m, d, rng = self.components, self.dim, np.random.default_rng(20)
-        x = self.problem.domain.interior(TRIALS).x
-        draw = lambda *shape: rng.uniform(0.1, 1.0, (TRIALS, *shape))
-        states = [(draw(m), draw(m, d)) for _ in range(2)]
-        found = [self._by_derivatives(x, 0.3, state)[2] for state in states]
+    def refusal(self, states: list[State], hessian: Float[Array, "n m d d"]) -> str:
+        """Why the weak form does not hold the equation; empty if it does."""
+        x, m = self.problem.domain.interior(TRIALS).x, self.components
+        derivatives = [self._by_derivatives(x, 0.3, state) for state in states]
+        found = [diffusion for _, _, diffusion in derivatives]
         if not np.allclose(*found, rtol=1e-10, atol=1e-12):
             return "its diffusion depends on u"
-        hessian = draw(m, d, d)
         hessian = hessian + np.swapaxes(hessian, -1, -2)
         rates = [self._rates(*states[0], h, x, 0.3) for h in (hessian, 0.0 * hessian)]
         linear = np.einsum("nkmde,nmde->nk", found[0], hessian)
@@ -166,27 +223,95 @@ class Laws:
             return "it is not linear in the second derivatives of u"
         if m > 1 and found[0][:, ~np.eye(m, dtype=bool)].any():
             return "one component's second derivatives move another"
-        for segment, law in self._conditions.items():
-            reason = law.refusal(self.problem.domain.boundary(segment, TRIALS), states[0])
-            if reason:
-                return f"the condition on {segment} {reason}"
+        still = ~np.any(found[0], axis=(0, 2, 3, 4))
+        moved = np.any([drift != 0 for _, drift, _ in derivatives], axis=(0, 1, 4))
+        if np.any(moved[still] & ~np.eye(m, dtype=bool)[still]):
+            return "its components move each other as waves, which nothing damps between patches"
         return ""
 
     @cached_property
-    def equation_structure(self) -> Structure:
-        """Whether the equation is linear, and what of it changes with time."""
+    def structure(self) -> Structure:
         point = np.mean(self.problem.domain.bounds, axis=0)
         return structure(self.problem.equation.rhs, self.problem.shape, point)
 
+
+class _LinearEquation:
+    """L(u) = Σκ·∇²u − Σv·∇u + Σf, whose coefficients are known: nothing has to be derived."""
+
+    def __init__(self, laws: Laws, terms: LinearTerms):
+        self.terms, self.dim, self.components = terms, laws.dim, laws.components
+        self._diffusivities, self._velocities, self._sources = (
+            [Evaluator(c, self.dim, c.number) for c in each] for each in terms
+        )
+        self._slopes = [Evaluator(_gradient(c), self.dim) for c in terms.diffusivities]
+
+    def coefficients(self, x, t: float, state: State | None) -> Coefficients:
+        multiplied = (*self.terms.diffusivities, *self.terms.velocities)
+        if len(x) > 1 and all(c.constant for c in multiplied):
+            return _spread(self.coefficients(x[:1], t, None), len(x))
+        kappa = self._sum(self._diffusivities, x, t, ())
+        drift = -self._velocity(x, t)
+        for coefficient, slope in zip(self.terms.diffusivities, self._slopes, strict=True):
+            if not coefficient.constant:  # κ∇²u = ∇·(κ∇u) − ∇κ·∇u
+                drift = drift - self._shaped(slope(x, t), (self.dim,))
+        a = kappa[..., None, None] * np.eye(self.dim)
+        return Coefficients(a, _own(drift), np.zeros((len(x), self.components, self.components)))
+
+    def lower(self, x, t: float, state: State) -> tuple[Array, Array]:
+        drift = _own(-self._velocity(x, t))
+        return drift, np.zeros(drift.shape[:-1])
+
+    def density(self, x, t: float, state: State | None) -> Float[Array, "n m"]:
+        source = self._sum(self._sources, x, t, ())
+        if state is None or not self.terms.velocities:
+            return source
+        return source - np.sum(self._velocity(x, t) * state[1], axis=-1)
+
+    def _velocity(self, x, t: float) -> Float[Array, "n m d"]:
+        return self._sum(self._velocities, x, t, (self.dim,))
+
+    def _sum(self, coefficients, x, t: float, shape: tuple[int, ...]) -> Float[Array, "n m ..."]:
+        """The sum of coefficients of that shape at points, for each component."""
+        whole = np.zeros((len(x), self.components, *shape))
+        return sum((self._shaped(c(x, t), shape) for c in coefficients), start=whole)
+
+    def _shaped(self, values: Array, shape: tuple[int, ...]) -> Float[Array, "n #m ..."]:
+        """Values of a coefficient at points, with an axis for the components."""
+        return values.reshape(len(values), -1, *shape)
+
+    def refusal(self, states: list[State], hessian: Float[Array, "n m d d"]) -> str:
+        return ""
+
     @cached_property
-    def condition_structures(self) -> dict[str, Structure]:
-        """The same for the condition on each segment."""
-        return {name: law.structure for name, law in self._conditions.items()}
+    def structure(self) -> Structure:
+        moving = [
+            any(c.time_dependent and uses_time(c, self.dim) for c in each) for each in self.terms
+        ]
+        return Structure(True, not (moving[0] or moving[1]), not moving[2])
+
+
+def _gradient(coefficient: Coefficient) -> Callable:
+    """∇κ of each component."""
+    return lambda x, t: jax.jacfwd(lambda y: coefficient(y, t))(x)
+
+
+def _own(drift: Float[Array, "n m d"]) -> Float[Array, "n m m d"]:
+    """Each component's drift, which moves no other."""
+    return drift[:, :, None] * np.eye(drift.shape[1])[:, :, None]
+
+
+def _spread(found: Coefficients, n: int) -> Coefficients:
+    """The coefficients at one point, for n."""
+    arrays = (found.diffusion, found.drift, found.reaction)
+    return Coefficients(*(np.broadcast_to(v, (n, *v.shape[1:])) for v in arrays))
 
 
 def _law(condition: AbstractCondition, laws: Laws):
     coefficients = condition.coefficients
-    if coefficients is not None and all(c.constant for c in coefficients[:2]):
+    plain = lambda c: (
+        c.constant and (np.ndim(c.value) < 2 or np.shape(c.value)[0] == np.shape(c.value)[1])
+    )
+    if coefficients is not None and all(map(plain, coefficients[:2])):
         return _PlainLaw(condition, laws, coefficients)
     return _TracedLaw(condition, laws)
 
@@ -209,12 +334,44 @@ class _TracedLaw:
 
     def coefficients(self, x, normal, t: float, state: Trace | None):
         value, along = self._state(x, state)
-        own = np.arange(self.laws.components)
         found = self._derivatives(x, normal, t, value, along)
-        return tuple(part[:, own, own] for part in found)
+        shape = (len(x), self.laws.components)
+        result = []
+        for part in found:
+            own = np.zeros(shape)
+            for component, row in self._rows.items():
+                own[:, component] = part[:, row, component]
+            result.append(own)
+        return tuple(result)
 
     def residual(self, x, normal, t: float, state: Trace | None) -> Float[Array, "n m"]:
-        return self._residual(x, normal, t, *self._state(x, state))
+        found = self._residual(x, normal, t, *self._state(x, state))
+        result = np.zeros((len(x), self.laws.components))
+        for component, row in self._rows.items():
+            result[:, component] = found[:, row]
+        return result
+
+    @cached_property
+    def _rows(self) -> dict[int, int]:
+        """Which of its rows speaks of a component; of some there may be none."""
+        m = self.laws.components
+        points = self._points
+        count, rng = len(points.x), np.random.default_rng(20)
+        state = rng.uniform(0.1, 1.0, (count, m)), rng.uniform(0.1, 1.0, (count, m))
+        found = self._derivatives(points.x, points.normal, 0.3, *state)
+        if found[0].shape[1:] == (m, m) and all(map(_is_diagonal, found)):
+            return {k: k for k in range(m)}
+        used = np.any([np.any(part != 0, axis=0) for part in found], axis=0)
+        return {
+            int(np.flatnonzero(columns)[0]): row
+            for row, columns in enumerate(used)
+            if columns.any()
+        }
+
+    @cached_property
+    def _points(self) -> BoundaryPoints:
+        (segment,) = (n for n, law in self.laws.problem.conditions.items() if law is self.condition)
+        return self.laws.problem.domain.boundary(segment, TRIALS)
 
     def _state(self, x, state: Trace | None) -> Trace:
         none = np.zeros((len(x), self.laws.components))
@@ -230,7 +387,9 @@ class _TracedLaw:
         if not np.allclose(whole, straight, rtol=1e-10, atol=1e-12):
             return "speaks of slopes along the boundary"
         found = self._derivatives(x, normal, 0.3, value, along)
-        return "" if all(_is_diagonal(part) for part in found) else COUPLED
+        used = np.any([np.any(part != 0, axis=0) for part in found], axis=0)
+        apart = (used.sum(axis=0) <= 1).all() and (used.sum(axis=1) == 1).all()
+        return "" if apart or all(_is_diagonal(part) for part in found) else COUPLED
 
     @cached_property
     def _with_slope(self) -> Vectorised:
@@ -256,6 +415,7 @@ class _PlainLaw(_TracedLaw):
     def __init__(self, condition: AbstractCondition, laws: Laws, law: tuple[Coefficient, ...]):
         super().__init__(condition, laws)
         self.a, self.b, self.v = law
+        self._data = Evaluator(self.v, laws.dim, self.v.number)
 
     def refusal(self, points: BoundaryPoints, state: State) -> str:
         matrices = (np.asarray(part.value, dtype=float) for part in (self.a, self.b))
@@ -267,12 +427,12 @@ class _PlainLaw(_TracedLaw):
         return tuple(np.broadcast_to(part, shape) for part in parts)
 
     def residual(self, x, normal, t: float, state: Trace | None) -> Float[Array, "n m"]:
-        v = self.v
-        if state is None and v.constant:
-            return np.broadcast_to(
-                -np.asarray(v.value, dtype=float), (len(x), self.laws.components)
-            )
-        return super().residual(x, normal, t, state)
+        found = -self._data(x, t).reshape(len(x), -1)
+        found = np.broadcast_to(found, (len(x), self.laws.components))
+        if state is None:
+            return found
+        a, b = self.coefficients(x, normal, t, state)
+        return found + a * state[0] + b * state[1]
 
     @cached_property
     def structure(self) -> Structure:

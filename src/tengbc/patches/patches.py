@@ -6,9 +6,10 @@ fewer nodes than the largest of its batch is filled up with nodes of weight zero
 
 from __future__ import annotations
 
+import copy
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -95,6 +96,23 @@ class Patches:
 
     def __len__(self) -> int:
         return len(self.degrees)
+
+    def coarser(self, by: int) -> Patches:
+        """The same patches and nodes with features of degrees that are lower by so much."""
+        found = copy.copy(self)
+        found.degrees = self.degrees - by
+        found.batches = tuple(self._lowered(batch, by) for batch in self.batches)
+        found.table = found._table()
+        found._mixing = {
+            degree - by: _first(mixing, degree - by, len(self.cut.grid.lower))
+            for degree, mixing in self._mixing.items()
+        }
+        return found
+
+    def _lowered(self, batch: Batch, by: int) -> Batch:
+        degree = batch.degree - by
+        mixing = _first(batch.mixing, degree, batch.x.shape[-1])
+        return replace(batch, degree=degree, mixing=mixing)
 
     # Making them.
 
@@ -259,6 +277,12 @@ class Patches:
         if boundary:
             return Faces(np.array(inner), None, *arrays, segments=tuple(second))
         return Faces(np.array(inner), np.array(second), *arrays)
+
+
+def _first(mixing: Float[Array, "b n n"], degree: int, dim: int) -> Float[Array, "b _n _n"]:
+    """What describes the features up to a degree, which need none of those above."""
+    n = polynomials.count(dim, degree)
+    return mixing[:, :n, :n]
 
 
 def _filled(values: Array, length: int, by) -> Array:

@@ -6,10 +6,13 @@ import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from jaxtyping import Float
+from scipy import linalg
 
+from tengbc.geometry import quadrature
 from tengbc.geometry.domain import Domain
 from tengbc.networks import polynomials
 from tengbc.patches import rules
@@ -21,8 +24,8 @@ Array = np.ndarray
 Leaves = Mapping[Cell, int]
 Field = tuple[Callable[[Float[Array, "n d"]], Array], float]
 """A field at points, and the part of it that may be missed, in units of the tolerance."""
-LEAST_DEGREE, MOST_DEGREE = 3, 10
-"""Degrees of patches that have neighbours."""
+LEAST_DEGREE, FIRST_DEGREE, MOST_DEGREE = 4, 5, 10
+"""Degrees of patches that have neighbours: the least, the least to begin with, the highest."""
 MOST_ALONE = 38
 """The highest degree of a patch that is the whole domain."""
 TRIED_ALONE = (8, 14, 22, 30, 38)
@@ -34,9 +37,15 @@ TURN = 0.6 * np.pi
 """Boundary that bends into the domain turns by no more than this within a cell."""
 LAYER_CELLS = 5.0
 """Cells in an initial layer, in units of the length that diffusion smooths until it has settled."""
-SMOOTH = 0.4
+MOST_TAIL = 1.5
+"""What is left of a field that does not fall with the degree, by the same measure."""
+TAIL_DEGREES = 60
+"""Degrees beyond the last that are added up; the rest is nothing beside them."""
+SMOOTH, SMOOTH_ALONE = 0.4, 0.75
 """Where shares fall by this factor from degree to degree, or faster, a field is smooth: features of
-higher degree pay more than smaller cells."""
+higher degree pay more than smaller cells. A patch that is the whole domain pays longer."""
+MOST_MORE = 8
+"""Degrees that such a patch gains at once."""
 
 
 def at_first(
@@ -73,8 +82,8 @@ def _in_layer(cut: CutCells, cell: Cell, layers: frozenset[str], size: float) ->
 
 
 def start_degree(tolerance: float) -> int:
-    """The degree to begin with: one more for each digit."""
-    return int(np.clip(round(1.5 - math.log10(tolerance)), LEAST_DEGREE, MOST_DEGREE))
+    """The degree to begin with: one more for each digit, and enough to tell how shares fall."""
+    return int(np.clip(round(1.5 - math.log10(tolerance)), FIRST_DEGREE, MOST_DEGREE))
 
 
 def _split_while(cut: CutCells, leaves: list[Cell], wanted: Callable[[Cell], bool]) -> list[Cell]:
@@ -106,14 +115,14 @@ def _for_geometry(cut: CutCells) -> list[Cell]:
 
 def _turn(piece: Piece) -> float:
     """The angle by which a piece turns."""
-    _, normal = piece.place(np.array([0.0, 1.0]))
-    return float(np.arccos(np.clip(normal[0] @ normal[1], -1.0, 1.0)))
+    first, _, last = piece.normals
+    return float(np.arccos(np.clip(first @ last, -1.0, 1.0)))
 
 
 def _bends_inwards(piece: Piece) -> bool:
     """Whether the middle of a piece lies on the domain's side of its chord."""
-    (start, middle, end), (_, normal) = piece.ends, piece.place(np.array([0.5]))
-    return bool((middle - (start + end) / 2) @ normal[0] < 0)
+    start, middle, end = piece.ends
+    return bool((middle - (start + end) / 2) @ piece.normals[1] < 0)
 
 
 def _apart(pieces: tuple[Piece, ...]) -> bool:
@@ -219,9 +228,8 @@ def _for_fields(
             return {cell: max(degree, leaves[cell])}
     known: dict[Cell, Float[Array, "k _p"]] = {}
     for _ in range(DEEPEST):
-        for cell in leaves:
-            if cell not in known:
-                known[cell] = _shares(cut, cell, MOST_DEGREE + 2, fields)
+        new = [cell for cell in leaves if cell not in known]
+        known |= zip(new, _shares_of_all(cut, new, MOST_DEGREE + 2, fields), strict=True)
         sizes = np.sum([known[cell].sum(axis=1) for cell in leaves], axis=0)
         goal = tolerance / math.sqrt(len(leaves))
         finer: dict[Cell, int] = {}
@@ -246,10 +254,28 @@ def _sufficient(
     """The least degree that resolves the fields on a cell; None if none of those tried does."""
     for tried in degrees:
         shares = _shares(cut, cell, tried + 2, fields)
-        found = _least(shares, shares.sum(axis=1), goal * _allowed(fields, shares), tried)
+        goals = goal * _allowed(fields, shares)
+        found = _least(shares, shares.sum(axis=1), goals, tried)
         if found is not None:
             return found
+        needed = [_foreseen(*each) for each in zip(shares, goals, strict=True)]
+        if tried != degrees[0] and max(needed) > degrees[-1]:
+            return None
     return None
+
+
+def _foreseen(shares: Float[Array, " p"], goal: float) -> float:
+    """The degree that a field would need, if what is left of it fell twice as fast as it does.
+
+    That of a smooth field falls faster and faster, that of a jump does not. Where half of it is
+    left by half the degrees, as of a wave with many crests, nothing is foretold: 0.
+    """
+    left = np.sqrt(np.cumsum(shares[::-1])[::-1] / max(float(shares.sum()), 1e-300))
+    last, half = len(shares) - 2, len(shares) // 2
+    if left[half] > 0.5 or left[last] <= goal:
+        return 0.0
+    falls = math.log(left[half] / left[last]) / (last - half)
+    return last + math.log(left[last] / goal) / max(2 * falls, 1e-3)
 
 
 def constant(domain: Domain, field: Callable[[Array], Array]) -> bool:
@@ -278,7 +304,11 @@ def missed(cut: CutCells, leaves: Leaves, field: Callable[[Array], Array]) -> fl
     """The part of a field that the features of the leaves leave out, by finer rules."""
     if constant(cut.domain, field):
         return 0.0
-    shares = [(_shares(cut, cell, d + 2, [(field, 1.0)]), d) for cell, d in leaves.items()]
+    shares = []
+    for degree in sorted(set(leaves.values())):
+        cells = [cell for cell, d in leaves.items() if d == degree]
+        found = _shares_of_all(cut, cells, degree + 2, [(field, 1.0)])
+        shares += [(part, degree) for part in found]
     whole = sum(float(part.sum()) for part, _ in shares)
     left = sum(float(part[:, d + 1 :].sum()) for part, d in shares)
     return math.sqrt(left / whole) if whole > 0 else 0.0
@@ -299,17 +329,42 @@ def balanced(cut: CutCells, leaves: Leaves) -> dict[Cell, int]:
 
 def _shares(cut: CutCells, cell: Cell, degree: int, fields: list[Field]) -> Float[Array, "k p"]:
     """∫f² of each field on a cell, divided among the degrees of the features that make it up."""
-    x, w = rules.inside(cut, cell, degree + 2)
+    return _shares_of_all(cut, [cell], degree, fields)[0]
+
+
+def _shares_of_all(
+    cut: CutCells, cells: list[Cell], degree: int, fields: list[Field]
+) -> list[Float[Array, "k p"]]:
+    """The same for many cells; each field is evaluated once."""
+    nodes = [rules.inside(cut, cell, degree + 2) for cell in cells]
+    x = np.concatenate([each for each, _ in nodes])
+    values = np.concatenate([field(x).reshape(len(x), -1) for field, _ in fields], axis=1)
+    parts = np.split(values, np.cumsum([len(w) for _, w in nodes])[:-1])
+    return [
+        _divided(cut, cell, degree, *each, part)
+        for cell, each, part in zip(cells, nodes, parts, strict=True)
+    ]
+
+
+def _divided(
+    cut: CutCells,
+    cell: Cell,
+    degree: int,
+    x: Float[Array, "q d"],
+    w: Float[Array, " q"],
+    found: Float[Array, "q k"],
+) -> Float[Array, "k p"]:
+    """∫f² from values at a cell's nodes, divided among the degrees."""
     if not len(w):
-        return np.zeros((1, degree + 1))
-    lower, upper = x.min(axis=0), x.max(axis=0)
-    if cut.kind(cell) == "whole":
-        lower, upper = cut.grid.box(cell)
-    z = (2 * x - lower - upper) / (upper - lower)
-    mixing = polynomials.orthonormal(z[None], w[None], degree)
-    features = polynomials.features(z[None], mixing, degree, slopes=False)[0][0]
-    found = np.concatenate([field(x).reshape(len(x), -1) for field, _ in fields], axis=1)
-    heads = features.T @ (w[:, None] * found)
+        return np.zeros((found.shape[1], degree + 1))
+    if cut.kind(cell) == "whole":  # those of every box, up to its size
+        features = _features_of_a_box(x.shape[1], degree) / math.sqrt(w.sum())
+        heads = features.T @ (w[:, None] * found)
+    else:  # freed of those of lower degree; which basis of a degree it is does not matter
+        lower, upper = x.min(axis=0), x.max(axis=0)
+        root = np.sqrt(np.abs(w))
+        rows = root[:, None] * _legendre((2 * x - lower - upper) / (upper - lower), degree)
+        heads = linalg.qr_multiply(rows, (np.copysign(root, w)[:, None] * found).T)[0].T
     total = polynomials.exponents(x.shape[1], degree).sum(axis=1)
     shares = np.zeros((found.shape[1], degree + 1))
     for k in range(degree + 1):
@@ -320,6 +375,21 @@ def _shares(cut: CutCells, cell: Cell, degree: int, fields: list[Field]) -> Floa
     return shares
 
 
+@cache
+def _features_of_a_box(dim: int, degree: int) -> Float[Array, "q n"]:
+    """Orthonormal features on the unit box at the nodes of its rule."""
+    s, _ = quadrature.product([rules.gauss(degree + 2)] * dim)
+    return _legendre(2 * s - 1, degree) * math.sqrt(2**dim)
+
+
+def _legendre(z: Float[Array, "n d"], degree: int) -> Float[Array, "n p"]:
+    """Products of Legendre polynomials, orthonormal on the cube, in the order of the features."""
+    powers = polynomials.exponents(z.shape[1], degree)
+    lengths = np.sqrt(np.arange(degree + 1) + 0.5)
+    along = [np.polynomial.legendre.legvander(part, degree) * lengths for part in z.T]
+    return np.prod([part[:, powers[:, k]] for k, part in enumerate(along)], axis=0)
+
+
 def decay(energies: Float[Array, " p"]) -> float:
     """The factor by which shares fall from degree to degree, pairs of them taken together."""
     pairs = np.array([np.hypot(a, b) for a, b in itertools.pairwise(energies)])
@@ -327,6 +397,25 @@ def decay(energies: Float[Array, " p"]) -> float:
     if len(pairs) < 2 or pairs[0] <= 0:
         return 0.5
     return float((pairs[-1] / pairs[0]) ** (1 / (len(pairs) - 1)))
+
+
+def tail(energies: Float[Array, " p"]) -> float:
+    """What is left of a field beyond its last degree p, as part of what degrees p − 1 and p hold.
+
+    Shares fall as a power of the degree where a field is singular, and by a factor from degree to
+    degree where it is smooth. Either law is continued through the last two pairs of degrees: the
+    first says too much of smooth fields, the second too little of others, so their mean is taken.
+    """
+    p = len(energies) - 1
+    before, own = (float(np.linalg.norm(energies[k : k + 2])) for k in (p - 3, p - 1))
+    if not 0 < own < before:
+        return MOST_TAIL
+    power = math.log(before / own) / math.log((p - 0.5) / (p - 2.5))
+    degrees = np.arange(p - 1, p + TAIL_DEGREES, dtype=float)
+    squares = (degrees / p) ** (-2 * power)
+    by_power = math.sqrt(squares[2:].sum() / squares[:2].sum())
+    by_factor = 1 / math.sqrt((before / own) ** 2 - 1)
+    return min(math.sqrt(by_power * by_factor), MOST_TAIL)
 
 
 # Errors.
@@ -341,20 +430,37 @@ def by_errors(
 ) -> dict[Cell, int]:
     """Finer leaves where errors are large: split where u is rough, of higher degree elsewhere."""
     goal = 0.5 * tolerance / math.sqrt(len(leaves))
-    alone = len(leaves) == 1
     finer: dict[Cell, int] = {}
     for cell, degree in leaves.items():
         error, decay = errors.get(cell, 0.0), decays.get(cell, 0.5)
         if error <= goal:
             finer[cell] = degree
             continue
-        most = MOST_ALONE if alone else MOST_DEGREE
-        more = math.ceil(math.log(error / goal) / -math.log(min(max(decay, 1e-3), 0.99)))
-        if decay < SMOOTH and degree < most and more <= 8:
-            finer[cell] = min(degree + max(1, min(more, 4)), most)
+        if len(leaves) == 1:
+            higher = _higher_alone(degree, error / goal, decay)
         else:
-            parts = cell.children
-            if error > 2.0 ** (degree + 1) * goal:  # more than halving a cell can gain
-                parts = [part for child in parts for part in child.children]
-            finer |= dict.fromkeys(parts, min(degree, MOST_DEGREE))
+            higher = _higher(degree, error / goal, decay)
+        if higher is not None:
+            finer[cell] = higher
+            continue
+        parts = cell.children
+        if error > 2.0 ** (degree + 1) * goal:  # more than halving a cell can gain
+            parts = [part for child in parts for part in child.children]
+        finer |= dict.fromkeys(parts, min(degree, MOST_DEGREE))
     return balanced(cut, finer)
+
+
+def _higher(degree: int, excess: float, decay: float) -> int | None:
+    """The degree that removes a patch's excess of error; None if splitting it promises more."""
+    more = math.ceil(math.log(excess) / -math.log(min(max(decay, 1e-3), 0.99)))
+    if decay < SMOOTH and degree < MOST_DEGREE and more <= 8:
+        return min(degree + max(1, min(more, 4)), MOST_DEGREE)
+    return None
+
+
+def _higher_alone(degree: int, excess: float, decay: float) -> int | None:
+    """The same for a patch that is the whole domain, where a higher degree costs little."""
+    more = 1 + math.ceil(math.log(excess) / -math.log(min(max(decay, 1e-3), 0.99)))
+    if decay < SMOOTH_ALONE and degree + more <= MOST_ALONE:
+        return degree + min(more, MOST_MORE)
+    return None

@@ -13,13 +13,14 @@ Array = np.ndarray
 class Remembering:
     """Steps that are not taken again while the arguments they depend on stay the same.
 
-    Arguments are compared bit by bit with copies, since an array can change in place. The second
-    time that some are the same, what the rest of the program needs of them is kept.
+    Arguments are compared byte by byte with copies, since an array can change in place: 0 and −0
+    differ, NaN is itself. The second time that some are the same, what the rest of the program
+    needs of them is kept.
     """
 
     def __init__(self, steps: Steps):
         self._all = steps
-        self._last: list[Array | None] = [None] * len(steps.inputs)
+        self._last: list[bytes | None] = [None] * len(steps.inputs)
         self._one_at_a_time = threading.Lock()
         self._kept = 0
         """One bit for each argument whose consequences are in `_values`."""
@@ -48,11 +49,11 @@ class Remembering:
         for k, argument in enumerate(arguments):
             if not self._used >> k & 1:
                 continue
-            last = self._last[k]
-            if last is not None and _identical(argument, last):
+            given = argument.tobytes()
+            if given == self._last[k]:
                 same |= 1 << k
             else:
-                self._last[k] = argument.copy()
+                self._last[k] = given
         return same
 
     def _fill(self, values: list[Any], arguments: list[Array]) -> None:
@@ -84,10 +85,3 @@ def _own(value: Any, arguments: list[Array]) -> Any:
     """The value, copied where it is a view of an argument, which may change in place."""
     shared = any(np.may_share_memory(value, argument) for argument in arguments)
     return np.array(value) if shared else value
-
-
-def _identical(one: Array, other: Array) -> bool:
-    """Bit by bit: 0 and −0 differ, NaN is itself."""
-    if one.dtype.kind == "f":
-        one, other = (array.view(f"i{array.dtype.itemsize}") for array in (one, other))
-    return np.array_equal(one, other)

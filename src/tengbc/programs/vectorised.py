@@ -7,7 +7,7 @@ way, only later.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +15,7 @@ import jax
 import numpy as np
 from jax import export
 
+from tengbc.errors import TengbcError
 from tengbc.programs.elementwise import Unknown
 from tengbc.programs.memory import Remembering
 from tengbc.programs.walk import Steps
@@ -42,9 +43,10 @@ class Vectorised:
         """What NumPy could not do, if it ever could not."""
 
     def __call__(self, *arguments: Any) -> Any:
-        leaves, tree = jax.tree.flatten(arguments)
+        flat = all(map(_is_leaf, arguments))
+        leaves, tree = (arguments, None) if flat else jax.tree.flatten(arguments)
         arrays = [np.asarray(leaf) for leaf in leaves]
-        axes = self._axes(arguments)
+        axes = self._axes(arguments, flat)
         sizes = {a.shape[0] for a, axis in zip(arrays, axes, strict=True) if axis == 0 and a.ndim}
         if len(sizes) > 1:
             return self._by_xla(arguments)  # JAX says in its own words what does not fit
@@ -58,25 +60,28 @@ class Vectorised:
         )
         traced = self._traced.get(key if n else None) or self._traced.get((key, n))
         if traced is None:
+            leaves, tree = jax.tree.flatten(arguments)
             traced = self._trace(leaves, tree, axes, n)
             self._traced[key if traced.any_size else (key, n)] = traced
         found = traced(n, arrays)
         if found is None:
             self.missing = traced.missing
             return self._by_xla(arguments)
-        return jax.tree.unflatten(traced.tree, found)
+        return found[0] if traced.single else jax.tree.unflatten(traced.tree, found)
 
-    def _axes(self, arguments: tuple) -> list[int | None]:
+    def _axes(self, arguments: tuple, flat: bool) -> Sequence[int | None]:
         """The axis of each array."""
         axes = self._in_axes
         each = axes if isinstance(axes, tuple) else (axes,) * len(arguments)
+        if flat:
+            return each
         return [
             axis
             for argument, axis in zip(arguments, each, strict=True)
             for _ in jax.tree.leaves(argument)
         ]
 
-    def _trace(self, leaves: list, tree, axes: list[int | None], n: int) -> _Traced:
+    def _trace(self, leaves: list, tree, axes: Sequence[int | None], n: int) -> _Traced:
         """The program for any number of points if there is one, else for n."""
         if n:
             symbol = _any_number()
@@ -100,6 +105,7 @@ class _Traced:
             traced = jax.make_jaxpr(function, return_shape=True)
             self._program, shape = traced(*jax.tree.unflatten(tree, announced))
         self.tree = jax.tree.structure(shape)
+        self.single = jax.tree_util.treedef_is_leaf(self.tree)
         self.any_size = symbol is not None
         self._symbol = symbol
         self._ready: dict[int, Remembering] = {}
@@ -116,6 +122,8 @@ class _Traced:
                     self._make_ready(n)
                     self._unknown = False
                 return self._ready[n](arrays)
+            except TengbcError:  # a user's own code, called with numbers, has failed
+                raise
             except MISSING as error:
                 self.missing = f"{type(error).__name__}: {error}"
                 return None
@@ -138,12 +146,17 @@ def _any_number() -> Any:
     return symbol
 
 
+def _is_leaf(argument: Any) -> bool:
+    """Whether an argument is certainly one array or number, not a tree of them."""
+    return isinstance(argument, np.ndarray | float)
+
+
 def _weak(leaf: Any) -> bool:
     """Whether a number takes the type of what it meets."""
     return isinstance(leaf, bool | int | float) or bool(getattr(leaf, "weak_type", False))
 
 
-def _announced(leaves: list, axes: list[int | None], n: Any) -> list[jax.ShapeDtypeStruct]:
+def _announced(leaves: list, axes: Sequence[int | None], n: Any) -> list[jax.ShapeDtypeStruct]:
     """Shapes and types of arguments for n points."""
     result = []
     for leaf, axis in zip(leaves, axes, strict=True):

@@ -133,6 +133,8 @@ class Steps:
         """(the function of arrays, whether it gives a list)."""
         if name in ("scan", "while", "cond"):
             return self._loop(name, params), True
+        if name == "pure_callback":  # code from outside the trace: it takes NumPy's arrays
+            return params["callback"].callback_func, False
         left = {
             key: _sized(value, self._sized)
             for key, value in params.items()
@@ -181,15 +183,16 @@ class Steps:
 
 def run(steps: Sequence[Step], values: list[Any], check: bool) -> None:
     """Take steps, each result at its place; if checked, it must be what JAX announced."""
-    for step in steps:
-        found = step.function(*[values[place] for place in step.inputs])
-        if not step.several:
-            found = (found,)
-        for place, value in zip(step.outputs, found, strict=True):
-            values[place] = value
-        if check and tuple((value.shape, value.dtype) for value in found) != step.made:
+    for function, inputs, outputs, several, _, made, last in steps:
+        found = function(*[values[place] for place in inputs])
+        if several:
+            for place, value in zip(outputs, found, strict=True):
+                values[place] = value
+        else:
+            values[outputs[0]] = found
+        if check and tuple((values[place].shape, values[place].dtype) for place in outputs) != made:
             raise Unknown("a result of another shape or type than announced")
-        for place in step.last:
+        for place in last:
             values[place] = None
 
 

@@ -8,11 +8,13 @@ from jaxtyping import Float
 
 from tengbc.defaults import PAPER
 from tengbc.errors import NonFiniteError
-from tengbc.lstsq import spectrum
+from tengbc.lstsq import ConjugateGradients, spectrum
 from tengbc.projection.collocation import Collocation
 from tengbc.projection.fit import Fit
 
 Array = np.ndarray
+FACTORISATIONS = {"svd": spectrum, "gram": ConjugateGradients}
+"""Singular values that are cut off, or the Gram matrix and damping, several times faster."""
 SHORTEST = 1e-3
 """Columns shorter than this part of the longest are not lengthened to one."""
 
@@ -39,10 +41,10 @@ class SubsetProjection:
     subset: int = PAPER.subset
     first_iterations: int = PAPER.first_iterations
     first_subset: int = PAPER.first_subset
-    cutoff: float = 3e-8
+    cutoff: float = PAPER.cutoff
     method: str = "gram"
-    ladder: tuple[float, ...] = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 16384.0)
-    repeats: tuple[float, ...] = (1e-4, 1e-5, 1e-6)
+    ladder: tuple[float, ...] = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 16384.0, 65536.0)
+    repeats: tuple[float, ...] = (1e-6,)
     gain: float = 0.3
     near: float = 1.2
 
@@ -68,7 +70,7 @@ class SubsetProjection:
             columns = collocation.columns(state.theta, t, active)
             lengths = _lengths(columns)
             columns /= lengths[:, None]
-            factored = spectrum(columns, state.residual, self.method)
+            factored = FACTORISATIONS[self.method](columns, state.residual)
 
             def lower(state: _Iterate, x: Array, active=active, lengths=lengths) -> _Iterate | None:
                 """The state after a step, None unless the true residual falls."""
@@ -91,8 +93,8 @@ class SubsetProjection:
                 continue
             state, rank, condition, accepted = found, step.rank, step.condition, accepted + 1
             for cutoff in self.repeats:
-                again = factored.facing(columns @ state.residual, state.size)
-                state = lower(state, again.solve(max(cutoff, self.cutoff)).x) or state
+                again = factored.again(state.residual, max(cutoff, self.cutoff))
+                state = lower(state, again) or state
             if state.size > (1 - self.gain) * before or state.size < self.near * step.residual:
                 break
         whole = collocation.norm(target)

@@ -31,9 +31,11 @@ def verdict(summary: dict[str, Any]) -> Verdict:
     missed = measured is not None and asked is not None and measured > asked
     if outcome == "done" and missed and not message:
         kind, headline = "doubtful", "Solved, but the error is larger than the estimate promised"
+    elif outcome == "done" and asked is not None and max(measured or 0, estimated or 0) > asked:
+        kind, headline = "doubtful", "As accurate as asked after an initial layer only"
     sentences = []
     if kind != "bad":
-        sentences.append(_error_sentence(measured, estimated, asked))
+        sentences.append(_error_sentence(measured, estimated, asked, _when(summary)))
     if outcome != "done" and _finished(summary):
         # The sentence above has the numbers; what is left of the message is what to do.
         message = message.partition("; ")[2] or message
@@ -59,6 +61,7 @@ def facts(summary: dict[str, Any], done: int) -> list[Row]:
         ("time taken", summary.get("seconds", {}).get("total"), duration),
         ("solved to", end, lambda t: f"t = {number(t, 4)}"),
         ("steps", planned, lambda n: f"{n:,}" if finished else f"{done:,} of {n:,}"),
+        ("patches", summary.get("patches"), number),
         ("parameters", summary.get("parameters"), number),
     )
 
@@ -86,12 +89,24 @@ def _finished(summary: dict[str, Any]) -> bool:
     return outcome in ("done", "tolerance not reached") or (outcome == "out of time" and whole)
 
 
-def _error_sentence(measured: float | None, estimated: float | None, asked: float | None) -> str:
+def _when(summary: dict[str, Any]) -> str:
+    """The times for which an error was measured."""
+    times = [t for t, _ in summary.get("relative_l2_by_time") or []]
+    reached = summary.get("t_reached")
+    if len(times) > 50 or not times or reached is None:
+        return "at all times"
+    many = f"the {len(times)} times" if len(times) > 1 else "the one time"
+    return f"at {many} for which values are known, the last being t = {times[-1]:g}"
+
+
+def _error_sentence(
+    measured: float | None, estimated: float | None, asked: float | None, when: str
+) -> str:
     wanted = f", where {number(asked)} was asked for" if asked is not None else ""
     if measured is not None and asked is not None and measured > asked:
         return f"The relative error reaches {number(measured)}{wanted}."
     if measured is not None:
-        return f"The relative error stays within {number(measured)} at all times{wanted}."
+        return f"The relative error stays within {number(measured)} {when}{wanted}."
     if estimated is not None:
         return (
             f"The relative error is estimated to stay within {number(estimated)}{wanted}; no exact "

@@ -9,6 +9,7 @@ from tengbc.schemes.runge_kutta import RungeKutta as RungeKutta
 from tengbc.schemes.tableau import EULER as EULER
 from tengbc.schemes.tableau import HEUN as HEUN
 from tengbc.schemes.tableau import RK4 as RK4
+from tengbc.schemes.tableau import SSP104 as SSP104
 from tengbc.schemes.tableau import Tableau as Tableau
 
 SCHEMES: dict[str, AbstractScheme] = {

@@ -57,6 +57,8 @@ class RadauIIA(AbstractScheme):
     """Whether a step tells its error and keeps its stages, as steps of adapted length need."""
     accuracy: float = 1e-13
     """To which part of the solution stages are iterated on, where laws are not linear."""
+    keeps_stages: bool = False
+    """Whether a step keeps its stages though nobody asks for its error."""
     explicit = False
     one_step = True
 
@@ -87,7 +89,7 @@ class RadauIIA(AbstractScheme):
 
     def prepare(self, space: AbstractSpace, dt: float, many: bool = False) -> Step:
         assert isinstance(space, AbstractLinearisedSpace), "an implicit scheme needs matrices"
-        if many and space.linear and not self.estimates:
+        if many and space.linear and not (self.estimates or self.keeps_stages):
             propagator = self._propagator(space, dt)
             heads = lambda c, t: propagator(c, t + self.nodes * dt)[None]
         elif space.linear:
@@ -104,11 +106,12 @@ class RadauIIA(AbstractScheme):
             new, fit = State(space.theta(found[-1])), space.boundary_fit(found[-1], t + dt)
             if not space.linear:
                 new = replace(new, history=(times, found))
-            if not self.estimates:
-                return new, [fit]
-            between = zip(times[:-1].tolist(), map(space.theta, found[:-1]), strict=True)
-            error = self._error(space, state.theta, found, t, dt)
-            return replace(new, stages=tuple(between)), [replace(fit, step_error=error)]
+            if self.estimates or self.keeps_stages:
+                between = zip(times[:-1].tolist(), map(space.theta, found[:-1]), strict=True)
+                new = replace(new, stages=tuple(between))
+            if self.estimates:
+                fit = replace(fit, step_error=self._error(space, state.theta, found, t, dt))
+            return new, [fit]
 
         return step
 

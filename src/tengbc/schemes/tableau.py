@@ -66,6 +66,18 @@ RK4 = Tableau(
     c=(0.0, 1 / 2, 1 / 2, 1.0),
 )
 
+SSP104 = Tableau(
+    name="ssp104",
+    order=4,
+    a=(
+        *((1 / 6,) * i + (0.0,) * (10 - i) for i in range(5)),
+        *((1 / 15,) * 5 + (1 / 6,) * i + (0.0,) * (5 - i) for i in range(5)),
+    ),
+    b=(1 / 10,) * 10,
+    c=(0.0, 1 / 6, 1 / 3, 1 / 2, 2 / 3, 1 / 3, 1 / 2, 2 / 3, 5 / 6, 1.0),
+)
+"""Ketcheson (2008): ten stages of order four, stable on the real axis to −13.9, RK4 to −2.8."""
+
 
 def explicit_step(
     tableau: Tableau,

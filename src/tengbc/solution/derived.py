@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike
 from tengbc.coefficient import Coefficient, CoefficientLike, coefficient
 from tengbc.equations import AbstractEquation, Heat
 from tengbc.errors import UsageError
-from tengbc.pointwise import Evaluator, as_points, as_time
+from tengbc.geometry.points import BoundaryPoints
+from tengbc.pointwise import Evaluator, as_points, as_times
+from tengbc.solution.balance import flows
 from tengbc.types import Time
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ def gradient(
 
 def integral(solution: Solution, t: Time | Sequence[float] | Array) -> Float[Array, "..."] | float:
     """∫_Ω u dx by Gauss quadrature, refined until it settles."""
-    times = np.array([as_time(time) for time in np.atleast_1d(np.asarray(t, dtype=object))])
+    times = np.array(as_times(t))
     domain = solution.problem.domain
 
     def weighted(order: int) -> tuple[Array, Array]:
@@ -50,15 +52,40 @@ def integral(solution: Solution, t: Time | Sequence[float] | Array) -> Float[Arr
 
 
 def flux(
-    solution: Solution, segment: str | None, t: Time, diffusivity: CoefficientLike | None = None
+    solution: Solution,
+    segment: str | None,
+    t: Time | Sequence[float] | Array,
+    diffusivity: CoefficientLike | None = None,
+    kind: str = "diffusive",
 ) -> Float[Array, "..."] | float:
-    """∮_Γ κ ∂ₙu ds over a segment, or over the whole boundary."""
-    domain = solution.problem.domain
+    """∮_Γ κ ∂ₙu ds, −∮_Γ v·n u ds or both, over a segment or the whole boundary, at times."""
+    if kind not in ("diffusive", "advective", "total"):
+        raise UsageError(f"kind is {kind!r}, but it is 'diffusive', 'advective' or 'total'.")
+    times, domain = as_times(t), solution.problem.domain
     segments = domain.segments if segment is None else (segment,)
+    parts = []
+    if kind != "advective":
+        parts.append(_conducted(solution, diffusivity, times[0]))
+    if kind != "diffusive":
+        parts.append(_carried(solution))
+    total = np.zeros((len(times), *solution.problem.shape))
+    for name in segments:
+
+        def weighted(order: int, name: str = name) -> tuple[Array, Array]:
+            points = domain.boundary(name, rule="gauss", order=order)
+            return np.stack([sum(part(points, s) for part in parts) for s in times]), points.w
+
+        total = total + _settled(weighted, domain.dim - 1)
+    return total if np.ndim(t) else _plain(total[0])
+
+
+def _conducted(solution: Solution, diffusivity: CoefficientLike | None, t: float) -> Callable:
+    """κ ∂ₙu at boundary points and a time."""
     if diffusivity is None:
         kappa = _diffusivity(solution.problem.equation)
     else:
         kappa = coefficient(diffusivity, "diffusivity")
+    domain = solution.problem.domain
     varying = None if kappa.constant else Evaluator(kappa, domain.dim)
     sample = kappa.value if varying is None else varying(domain.interior(1).x[0], t)
     if np.shape(sample) not in ((), solution.problem.shape):
@@ -66,20 +93,32 @@ def flux(
             f"diffusivity has shape {np.shape(sample)}, but the field has "
             f"{solution.problem.shape}; give a number, or one number per component."
         )
-    total = np.zeros(solution.problem.shape)
-    for name in segments:
 
-        def weighted(order: int, name: str = name) -> tuple[Array, Array]:
-            points = domain.boundary(name, rule="gauss", order=order)
-            slope = np.einsum("n...d,nd->n...", solution.gradient(points.x, t), points.normal)
-            if varying is None:
-                return (kappa.value * slope)[None], points.w
-            scale = varying(points.x, t)
-            scale = scale[:, None] if scale.ndim < slope.ndim else scale
-            return (scale * slope)[None], points.w
+    def density(points: BoundaryPoints, t: float) -> Array:
+        slope = np.einsum("n...d,nd->n...", solution.gradient(points.x, t), points.normal)
+        scale = kappa.value if varying is None else varying(points.x, t)
+        if varying is not None and scale.ndim < slope.ndim:
+            scale = scale[:, None]
+        return scale * slope
 
-        total = total + _settled(weighted, domain.dim - 1)[0]
-    return _plain(total)
+    return density
+
+
+def _carried(solution: Solution) -> Callable:
+    """−v·n u at boundary points and a time."""
+    found = flows(solution.problem.equation)
+    if not found:
+        raise UsageError(
+            f"The equation ∂ₜu = {solution.problem.equation.formula} has no term tb.Transport(v), "
+            f"so there is no flow to carry anything; ask for the diffusive flux."
+        )
+
+    def density(points: BoundaryPoints, t: float) -> Array:
+        velocity = sum(flow.at(points.x, t) for flow in found)
+        speed, u = np.sum(velocity * points.normal, axis=1), solution(points.x, t)
+        return -(speed.reshape(-1, *[1] * (np.ndim(u) - 1))) * u
+
+    return density
 
 
 def _settled(weighted: Callable[[int], tuple[Array, Array]], dim: int) -> Float[Array, "k ..."]:

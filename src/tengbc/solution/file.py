@@ -15,7 +15,7 @@ from tengbc.outcome import Outcome, Result
 from tengbc.problem import Problem
 from tengbc.solution import Solution
 from tengbc.storage.atomic import write_atomically
-from tengbc.storage.checksummed import pack, plain, unpack
+from tengbc.storage.checksummed import pack, plain, unpack, unpack_bytes
 from tengbc.storage.codec import decode, encode
 from tengbc.storage.stored_problem import describe_problem, restore_problem
 
@@ -25,6 +25,13 @@ FORM = "tengbc solution 2"
 
 def save(solution: Solution, path: str | os.PathLike[str]) -> Path:
     """Write a solution to one safetensors file, whole or not at all."""
+    written = Path(path)
+    write_atomically(written, to_bytes(solution))
+    return written
+
+
+def to_bytes(solution: Solution) -> bytes:
+    """What `save` writes."""
     network = solution.parameters.network(solution.thetas[0])
     history = as_history(solution.history)
     tensors = {"times": solution.times, "error_estimate": solution.error_estimate}
@@ -44,9 +51,12 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> Path:
         "facts": plain(solution.facts),
         "stages": solution.stages,
     }
-    written = Path(path)
-    write_atomically(written, pack(FORM, content, tensors))
-    return written
+    return pack(FORM, content, tensors)
+
+
+def from_bytes(data: bytes) -> Solution:
+    """The solution that `to_bytes` packed."""
+    return _solution(*unpack_bytes(data, FORM), None, None)
 
 
 def load(
@@ -57,8 +67,9 @@ def load(
 ) -> Solution:
     """A solution from its file: the same values, the same refusals.
 
-    A benchmark problem comes back by its name. Of any other the file holds the domain and the
-    formulas as text; what needs its functions says so, unless they are given as `problem`.
+    A benchmark problem comes back by its name. Of any other the file holds the domain, ready-made
+    equations and conditions with their numbers, and the formulas of the rest as text; what needs
+    its functions says so, unless they are given as `problem`.
     `body` is needed only where the network is made of functions (`Basis`). Nothing in the file is
     run.
     """

@@ -18,17 +18,31 @@ TIMES = 100
 class Errors:
     """Per-time relative errors, and the two ways to sum them up.
 
-    `worst` is the largest over time; `full` is √Σ‖u − u*‖² / √Σ‖u*‖² over all times.
+    `worst` is the largest over the times at which the truth is known; `full` is √Σ‖u − u*‖² /
+    √Σ‖u*‖² over them. Both are NaN where it is known at the start only: a fit is no solution.
     """
 
     by_time: list[tuple[float, float]]
     worst: float
     full: float
+    end: float
+    """The time up to which the problem was solved, whether or not the truth is known there."""
 
     @property
-    def final(self) -> float:
-        """The error at the last time."""
-        return self.by_time[-1][1]
+    def final(self) -> float | None:
+        """The error at the end; None where it was not measured there."""
+        last, error = self.by_time[-1]
+        return error if last >= self.end * (1 - 1e-9) else None
+
+    @property
+    def when(self) -> str:
+        """The times at which it was measured, in words."""
+        times = [t for t, _ in self.by_time]
+        if times[-1] == 0 < self.end:
+            return "not measured after t = 0"
+        if len(times) > 1:
+            return f"measured at {len(times)} times from t = {times[0]:g} to {times[-1]:g}"
+        return f"measured at t = {times[0]:g}"
 
 
 class Truth:
@@ -78,8 +92,12 @@ class Truth:
             size = np.linalg.norm(truth)
             by_time.append((float(t), float(difference / size) if size else float(difference)))
             missed, whole = missed + difference**2, whole + size**2
+        if not by_time:
+            return None
+        if by_time[-1][0] == 0 < end:
+            return Errors(by_time, float("nan"), float("nan"), end)
         worst = max(error for _, error in by_time)
-        return Errors(by_time, worst, float(np.sqrt(missed / whole)) if whole else worst)
+        return Errors(by_time, worst, float(np.sqrt(missed / whole)) if whole else worst, end)
 
 
 def _per_axis(dim: int) -> int:

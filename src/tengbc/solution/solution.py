@@ -1,10 +1,12 @@
 """The solution: a network for every stored time, callable anywhere in the domain."""
 
+import copy
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
+from pickle import dumps
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from tengbc.history import Record
 from tengbc.interpolation import neighbours, within_step
 from tengbc.networks import Network, Parameters
 from tengbc.outcome import Result
-from tengbc.pointwise import as_points, as_time
+from tengbc.pointwise import as_points, as_time, as_times
 from tengbc.problem import Problem
 from tengbc.types import Time
 
@@ -53,10 +55,27 @@ class Solution:
         name = f" of {self.problem.name}" if self.problem.name else ""
         return f"<Solution{name}, 0 ≤ t ≤ {self.times[-1]:g}: {self.result}{error}>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Whole where its functions can be pickled; else as `save` would write it, without them."""
+        parts = tuple(getattr(self, part.name) for part in fields(self))
+        try:
+            dumps(self.problem)
+        except Exception:  # pickle has no one error for what it cannot do
+            from tengbc.solution.file import from_bytes, to_bytes
+
+            return from_bytes, (to_bytes(self),)
+        return Solution, parts
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Solution":
+        return Solution(*(copy.deepcopy(getattr(self, part.name), memo) for part in fields(self)))
+
+    def __copy__(self) -> "Solution":
+        return replace(self)
+
     def __call__(
         self, x: ArrayLike, t: Time, *, outside: str = "raise"
     ) -> Float[Array, "..."] | np.floating:
-        """u at points x, one (d,) or many (n, d), at time t.
+        """u at points x, one (d,) or many (n, d), at time t; on an interval also (n,).
 
         Points outside the domain are an error, or NaN with `outside="nan"`: nothing is
         extrapolated. Between stored times the values are interpolated by a polynomial through the
@@ -72,7 +91,7 @@ class Solution:
         """u at points x (n, d) and several times: what is common to them is computed once."""
         points = np.atleast_2d(as_points(x, self.problem.domain.dim))
         inside = self._inside(points, outside)
-        checked = [self._checked_time(t) for t in np.atleast_1d(np.asarray(times, dtype=object))]
+        checked = [self._checked_time(t) for t in as_times(times)]
         result = np.full((len(checked), len(points), *self.problem.shape), np.nan)
         if not checked:
             return result
@@ -96,16 +115,31 @@ class Solution:
         return integral(self, t)
 
     def flux(
-        self, segment: str | None, t: Time, *, diffusivity: CoefficientLike | None = None
+        self,
+        segment: str | None,
+        t: Time | Sequence[float] | Array,
+        *,
+        diffusivity: CoefficientLike | None = None,
+        kind: str = "diffusive",
     ) -> Float[Array, "..."] | float:
         """∮_Γ κ ∂ₙu ds, n pointing outwards: what enters through Γ, so that d/dt ∫u = ∮ κ∂ₙu.
 
-        Γ is a boundary segment, or with None the whole boundary. κ is the equation's own
-        diffusivity; give another, or 1 for ∮ ∂ₙu, as a number or a function of x or (x, t).
+        Γ is a boundary segment, or with None the whole boundary; t one time or several. κ is the
+        equation's own diffusivity; give another, or 1 for ∮ ∂ₙu, as a number or a function of x or
+        (x, t). `kind="advective"` is −∮ v·n u ds, what a flow carries in; "total" is both.
         """
         from tengbc.solution.derived import flux
 
-        return flux(self, segment, t, diffusivity)
+        return flux(self, segment, t, diffusivity, kind)
+
+    def balance(self, times: Time | Sequence[float] | Array | None = None) -> Any:
+        """What is stored since t = 0, came in by segment, was made inside, and is left over.
+
+        A table as text, a picture by `.plot()`, and how well it closes as `.closes`.
+        """
+        from tengbc.solution.balance import balance
+
+        return balance(self, times)
 
     def plot(self, t: float | Sequence[float] | None = None, **choices: Any) -> Any:
         """Draw u at time t, or at several times side by side; Matplotlib's Axes come back.

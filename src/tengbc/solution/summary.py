@@ -21,7 +21,7 @@ def measure(solution: SolutionLike) -> Errors | None:
 def summary(
     solution: SolutionLike, errors: Errors | None, seconds: Mapping[str, float]
 ) -> dict[str, Any]:
-    """All that `summary.json` says; errors are None where no exact solution is known."""
+    """All that `summary.json` says; errors are None where they were not measured."""
     estimates = solution.error_estimate[np.isfinite(solution.error_estimate)]
     return {
         "problem": solution.problem.name,
@@ -29,8 +29,8 @@ def summary(
         "outcome": solution.result.outcome.value,
         "message": solution.result.message,
         "t_reached": float(solution.times[-1]),
-        "relative_l2_max": errors and errors.worst,
-        "relative_l2_full": errors and errors.full,
+        "relative_l2_max": errors and _known(errors.worst),
+        "relative_l2_full": errors and _known(errors.full),
         "relative_l2_final": errors and errors.final,
         "relative_l2_by_time": errors and errors.by_time,
         "initial_fit_error": errors and errors.by_time[0][1],
@@ -38,6 +38,10 @@ def summary(
         "seconds": {name: round(s, 4) for name, s in {**solution.seconds, **seconds}.items()},
         "versions": versions(),
     }
+
+
+def _known(error: float) -> float | None:
+    return error if np.isfinite(error) else None
 
 
 def failed_summary(

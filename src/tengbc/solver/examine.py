@@ -6,13 +6,14 @@ import numpy as np
 
 from tengbc import costs
 from tengbc.equations import Reaction, Source, Transport
-from tengbc.errors import TengbcError
+from tengbc.errors import ProblemError, TengbcError
 from tengbc.finding import Finding
 from tengbc.geometry.points import BoundaryPoints, point_text
 from tengbc.options import Options
+from tengbc.patches.laws import Laws
 from tengbc.pointwise import Evaluator
 from tengbc.problem import Problem
-from tengbc.solver.compatibility import initial_mismatch, initial_size, mismatch_at
+from tengbc.solver.compatibility import initial_mismatch, initial_size, mismatches
 from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.strategies import checked_strategy, select_strategy
 
@@ -28,7 +29,7 @@ def examine(problem: Problem, options: Options, thorough: bool = True) -> list[F
     """Everything that can be said before the first step; not `thorough`: in a blink."""
     t_end = options.t_end or problem.t_end or 1.0
     found: list[Finding] = []
-    for look in (_boundary, _values, _corners, _outflow):
+    for look in (_boundary, _free, _values, _corners, _outflow):
         try:
             found += look(problem, t_end, thorough)
         except TengbcError as error:
@@ -58,26 +59,77 @@ def _boundary(problem: Problem, t_end: float, thorough: bool) -> Iterator[Findin
     yield Finding("fine", f"boundary: {text}, normals outward")
 
 
+def _free(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding]:
+    """Where nothing is imposed on a component, neither diffusion nor a flow may bring it in."""
+    check_free(problem)
+    free = [name for name, law in problem.conditions.items() if law.silent]
+    if free:
+        yield Finding("fine", f"nothing is imposed on {', '.join(free)}, where the flow leaves")
+
+
+def check_free(problem: Problem) -> None:
+    """Stop at a segment where something should be imposed and is not, which would be ill-posed."""
+    loose = [name for name, law in problem.conditions.items() if law.silent or law.parted]
+    if not loose:
+        return
+    laws = problem.kept("laws of the weak form", lambda: Laws(problem))
+    for points in boundary_points(problem.domain, POINTS):
+        if points.segment not in loose:
+            continue
+        x, normal, m = points.x, points.normal, laws.components
+        state = problem.initial(x).reshape(len(x), m), np.zeros((len(x), m, x.shape[1]))
+        found = laws.coefficients(x, 0.0, state)
+        a, b = laws.condition(points.segment, x, normal, 0.0, (state[0], np.zeros((len(x), m))))
+        nothing = (a == 0) & (b == 0)
+        diffuses = np.einsum("nd,nmde,ne->nm", normal, found.diffusion, normal) > 1e-12
+        enters = np.einsum("nmmd,nd->nm", found.drift, normal) > 1e-9 * np.abs(found.drift).max()
+        for wrong, why in (
+            (diffuses, "the equation diffuses there, so a condition is needed"),
+            (enters, "the flow comes in there, so it has to be said what it brings"),
+        ):
+            rows, components = np.nonzero(nothing & wrong)
+            if len(rows):
+                of = f" on component {components[0]}" if m > 1 else ""
+                raise ProblemError(
+                    f"Nothing is imposed{of} on {points.segment}, but {why} (at "
+                    f"{point_text(x[rows[0]])}): the problem is ill-posed; give a condition such "
+                    f"as tb.Dirichlet(v)."
+                )
+
+
 def _values(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding]:
     """Finite initial values, and conditions that they meet."""
     initial_values(problem, problem.domain.interior(256))
+    for name in problem.untraced:
+        yield Finding(
+            "note",
+            f"{name} is not written with jax.numpy, so it is called with numbers: that is slower, "
+            f"and its derivatives, where they are needed, are differences.",
+        )
     boundary = boundary_points(problem.domain, POINTS)
     jumps, drifts = initial_mismatch(problem, boundary, t_end)
+    of_size = _of_size(problem)
     for segment, jump in jumps.items():
         if jump > JUMP:
             yield Finding(
                 "warning",
-                f"initial values miss the condition on {segment} by {jump:.1e} of their size at "
+                f"initial values miss the condition on {segment} by {jump:.1e}{of_size} at "
                 f"t = 0; the solution has a layer there that is not resolved at first.",
             )
         elif drifts[segment] > DRIFT:
             yield Finding(
                 "note",
                 f"initial values meet the condition on {segment}, but move away from it at "
-                f"{drifts[segment]:.1e} of their size per run: a weak layer at t = 0.",
+                f"{drifts[segment]:.1e}{of_size} per run: a weak layer at t = 0.",
             )
         else:
             yield Finding("fine", f"initial values meet the condition on {segment}")
+
+
+def _of_size(problem: Problem) -> str:
+    """What misses are measured in; those of values that are zero are plain numbers."""
+    zero = not np.any(problem.initial(problem.domain.interior(256).x))
+    return "" if zero else " of their size"
 
 
 def _corners(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding]:
@@ -85,15 +137,14 @@ def _corners(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding
     ends = [points for segment in problem.domain.segments if (points := _ends(problem, segment))]
     if thorough:
         size = initial_size(problem)
-        for points in ends:
-            values, _ = mismatch_at(problem, points)
+        for points, (values, _) in zip(ends, mismatches(problem, ends), strict=True):
             worst = int(np.argmax(np.abs(values).max(axis=1)))
             jump = float(np.abs(values[worst]).max()) / size
             if jump > JUMP:
                 yield Finding(
                     "warning",
-                    f"initial values miss the condition on {points.segment} by {jump:.1e} of their "
-                    f"size at its end {point_text(points.x[worst])}.",
+                    f"initial values miss the condition on {points.segment} by {jump:.1e}"
+                    f"{_of_size(problem)} at its end {point_text(points.x[worst])}.",
                 )
     prescribed = [(p, values) for p in ends if (values := _prescribed(problem, p.segment))]
     for k, (first, values) in enumerate(prescribed):
@@ -130,10 +181,14 @@ def _outflow(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding
     flows = [term for term in terms if isinstance(term, Transport)]
     if not flows or not all(isinstance(term, Transport | Source | Reaction) for term in terms):
         return
-    velocities = [Evaluator(flow.velocity, problem.domain.dim) for flow in flows]
+    velocities = [
+        Evaluator(flow.velocity, problem.domain.dim, flow.velocity.number) for flow in flows
+    ]
     boundary = boundary_points(problem.domain, POINTS)
     jumps, drifts = initial_mismatch(problem, boundary, t_end)
     for points in boundary:
+        if problem.conditions[points.segment].silent:
+            continue
         x, normal = points.x[::8], points.normal[::8]
         # On an interval a velocity may be a number.
         flow = sum(velocity(x, 0.0).reshape(x.shape) for velocity in velocities)
@@ -164,7 +219,14 @@ def _cost(problem: Problem, options: Options, t_end: float) -> Iterator[Finding]
         f"{there / costs.GIGABYTE:.0f} GB",
     )
     shown = f"{cost.seconds:.0f} s" if cost.seconds < 120 else f"{cost.seconds / 60:.0f} min"
-    yield Finding("fine", f"time: roughly {shown}")
+    if cost.foreseeable:
+        yield Finding("fine", f"time: roughly {shown}")
+    else:
+        yield Finding(
+            "fine",
+            "time: seconds where data are smooth, minutes where patches have to follow corners, "
+            "layers or fronts; max_seconds ends a run with the best answer by then",
+        )
 
 
 def _ends(problem: Problem, segment: str) -> BoundaryPoints | None:
@@ -183,4 +245,4 @@ def _prescribed(problem: Problem, segment: str) -> Evaluator | None:
     law = problem.conditions[segment]
     if law.coefficients is None or not law.prescribes_value or not law.coefficients[0].equals(1):
         return None
-    return Evaluator(law.coefficients[2], problem.domain.dim)
+    return Evaluator(law.coefficients[2], problem.domain.dim, law.coefficients[2].number)

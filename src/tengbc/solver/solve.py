@@ -3,6 +3,9 @@
 import warnings
 from collections.abc import Sequence
 
+import jax
+from jax.core import Tracer
+
 from tengbc.costs import check_memory
 from tengbc.errors import ToleranceError, UsageError
 from tengbc.journal import NO_JOURNAL, Journal
@@ -11,12 +14,19 @@ from tengbc.outcome import Outcome
 from tengbc.problem import Problem
 from tengbc.progress import shown
 from tengbc.solution import Solution
-from tengbc.solver.examine import examine
+from tengbc.solver.examine import check_free, examine
 from tengbc.solver.march import Callback
 from tengbc.solver.strategies import checked_strategy, select_strategy
 from tengbc.solver.verified import Runner, new_task, solve_verified
+from tengbc.threads import blas_threads
 from tengbc.timing import Deadline
 from tengbc.types import Progress
+
+TRACED = (
+    "jax.grad, jit and vmap do not go through solve, whose steps follow the numbers; call it "
+    "outside of them: a derivative by a number is a difference of two solutions."
+)
+"""Why a problem whose numbers are being traced is not solved."""
 
 
 def solve(
@@ -50,27 +60,44 @@ def solve(
       the matrices of a resolution, is finished first. No resolution is begun that takes longer than
       what is left, as far as can be told from the one before.
     """
+    try:
+        return _solved(problem, t_end, rtol, throw, callbacks, progress, journal, **choices)
+    except (jax.errors.JAXTypeError, jax.errors.UnexpectedTracerError):
+        raise UsageError(TRACED) from None
+
+
+def _solved(
+    problem: Problem,
+    t_end: float | None,
+    rtol: float | None,
+    throw: bool,
+    callbacks: Sequence[Callback],
+    progress: Progress | bool | None,
+    journal: Journal,
+    **choices,
+) -> Solution:
     chosen = _checked(problem, t_end, rtol=rtol, **choices)
     deadline = Deadline(chosen.max_seconds)
     assert chosen.t_end is not None
     strategy = checked_strategy(problem, chosen)
+    check_free(problem)
     cost = strategy.cost(problem, chosen, chosen.t_end, 1.0)
     check_memory(cost.memory, cost.lower)
     if journal is NO_JOURNAL:  # who keeps one, such as the command line, has looked already
         for finding in examine(problem, chosen, thorough=False):
             if finding.level == "warning":
-                warnings.warn(finding.text, stacklevel=2)
-    with shown(progress) as told:
+                warnings.warn(finding.text, stacklevel=3)
+    with shown(progress) as told, blas_threads(strategy.threads):
         solution = solve_verified(
             strategy, problem, chosen, chosen.t_end, told, callbacks, journal, deadline
         )
     error = solution.result.error()
     if throw and solution.result.outcome is Outcome.OUT_OF_TIME:
-        warnings.warn(str(solution.result), stacklevel=2)
+        warnings.warn(str(solution.result), stacklevel=3)
     if throw and error is not None:
         if isinstance(error, ToleranceError) and rtol is None:
             # Nobody asked for this tolerance: say what was reached, and hand it over.
-            warnings.warn(str(error), stacklevel=2)
+            warnings.warn(str(error), stacklevel=3)
             return solution
         error.solution = solution
         raise error
@@ -91,6 +118,9 @@ def _checked(problem: Problem, t_end: float | None, **choices) -> Options:
             f"solve takes a Problem, not {problem!r}; make one, or take a benchmark: "
             f"tb.solve(tb.problems.get('heat-robin'))."
         )
+    parts = (problem.equation, dict(problem.conditions), problem.initial_coefficient)
+    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(parts)):
+        raise UsageError(TRACED)
     checked = options(**choices, t_end=t_end if t_end is not None else problem.t_end)
     if checked.t_end is None:
         raise UsageError(

@@ -315,3 +315,42 @@ class AdaptedSteps:
         """The longest step of a permitted length that is no longer than Δt."""
         power = math.floor(math.log2(WHOLE * (dt / self.end)) + 1e-9)
         return 2 ** min(max(power, 0), WHOLE.bit_length() - 1)
+
+
+@dataclass(frozen=True)
+class RepeatedSteps:
+    """Steps that another march has taken, by their ends in parts 2⁻⁴⁰ of the whole time."""
+
+    end: float
+    ends: tuple[int, ...]
+    halvings: int = 2
+
+    @staticmethod
+    def of(end: float, times: Float[np.ndarray, " k"]) -> RepeatedSteps:
+        """Those of a march of adapted steps that came to these times."""
+        return RepeatedSteps(end, tuple(np.rint(times / end * WHOLE).astype(int).tolist()))
+
+    def doubled(self) -> RepeatedSteps:
+        """Steps twice as long, wherever two that follow each other are the halves of one."""
+        ends, place, k = [], 0, 0
+        while k < len(self.ends):
+            unit = 2 * (self.ends[k] - place)
+            halves = place % unit == 0 and self.ends[k + 1 : k + 2] == (place + unit,)
+            k += 2 if halves else 1
+            place = self.ends[k - 1]
+            ends.append(place)
+        return RepeatedSteps(self.end, tuple(ends), self.halvings)
+
+    @property
+    def expected(self) -> int:
+        return len(self.ends)
+
+    def refuses(self, t: float, pace: Pace) -> bool:
+        return False
+
+    def leg(self, done, stored, t, longest, pace) -> Leg | None:
+        if done >= len(self.ends):
+            return None
+        first, last = (0, *self.ends)[done], self.ends[done]
+        end = self.end if last == WHOLE else self.end * (last / WHOLE)
+        return Leg(self.end * ((last - first) / WHOLE), 1, end, True)

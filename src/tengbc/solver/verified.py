@@ -1,17 +1,18 @@
 """The one verified loop: answer, companion, what is to blame, refine.
 
-Two solutions are computed: the answer, and a companion of another resolution. Their distance tells
-the error of the answer, so the error that is stated was measured, not bounded. Where it exceeds the
-tolerance, a third solution with the answer's features and half its steps tells what comes from time
-and what from space, and the next resolution is finer in what is to blame. A strategy without a
-companion of its own is compared with the resolution before; one without a tolerance marches once.
+An answer is computed, and companions of other resolutions. Their distance tells the error of the
+answer: by itself where the companion is finer, together with how fast it falls where it is coarser
+(the strategy knows). Where it exceeds the tolerance, the next resolution is finer in what is to
+blame, time or space; strategies with half steps ask a further solution for that, with the answer's
+features and half its steps. A strategy without companions of its own is compared with the
+resolution before; one without a tolerance marches once.
 
 With `max_seconds` there is a deadline: marches look at it after every leg, and no resolution is
 begun that would not be finished by then. The best answer that was finished is what comes out.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,7 +27,7 @@ from tengbc.solution import Solution
 from tengbc.solver.compatibility import initial_mismatch
 from tengbc.solver.march import Callback, ProgressWatch, march, trajectory_of
 from tengbc.solver.sampling import boundary_points
-from tengbc.solver.strategies.base import AbstractStrategy, Blame, Solved, Task
+from tengbc.solver.strategies.base import AbstractStrategy, Blame, Solved, Task, first_of
 from tengbc.timing import NO_DEADLINE, Deadline, Stopwatch
 from tengbc.types import Progress
 
@@ -34,6 +35,8 @@ Array = np.ndarray
 OVER = "max_seconds were over before more was finished"
 FAINT = 0.1
 """A field that starts from zero counts once it has this part of its largest size."""
+FAINT_POINTS = 64
+"""Points at which its size is looked at."""
 
 
 def solve_verified(
@@ -129,11 +132,14 @@ class Runner:
 
     def expected(self, like: Solved, resolution, name: str) -> float:
         """Seconds that a resolution takes, by those of one that was solved; less what is done."""
+        return self.left(like, self.strategy.work_ratio(self.task, like, resolution), name)
+
+    def left(self, like: Solved, ratio: float, name: str) -> float:
+        """Seconds that are left of a stage with so many times the work of one that was solved."""
         stage = self.task.stage(name)
         before = stage.recall()
         if before is not None and before.finished:
             return 0.0
-        ratio = self.strategy.work_ratio(self.task, like, resolution)
         return max(like.computing * ratio + like.compiling - stage.seconds_before, 0.0)
 
     def _facts(self) -> dict[str, object]:
@@ -170,29 +176,28 @@ def _refined(strategy: AbstractStrategy, run: Runner) -> Solution:
             continue
         unseen = strategy.unseen(task.problem, resolution)
         distance = lambda one, other, unseen=unseen: difference(one, other, unseen)
-        companion = before
-        wanted, finer = strategy.companion(resolution), None
-        if wanted is not None:
-            over = task.deadline.over
-            companion = None if over else run(wanted, f"companion {attempt}", "companion")
-            if companion is None or _out_of_time(companion):
-                best, late = best or answer.solution, OVER
+        companions = _companions(strategy, run, answer, attempt)
+        if companions is None:
+            best, late = best or answer.solution, OVER
+            break
+        failed = next((one for one in companions.values() if not one.solution.result), None)
+        if failed is not None:
+            # A companion that was lost says that this resolution is not to be trusted, no more.
+            ended = replace(answer.solution, result=failed.solution.result)
+            finer = _after_loss(strategy, run, failed, answer, attempt)
+            if finer is None and (best is None or not _lost(failed)):
+                return replace(ended, seconds=run.seconds)
+            if finer is None:
                 break
-            if not companion.solution.result:
-                # A companion that was lost says that this resolution is not to be trusted, no more.
-                ended = replace(answer.solution, result=companion.solution.result)
-                finer = _after_loss(strategy, run, companion, answer, attempt)
-                if finer is None and (best is None or not _lost(companion)):
-                    return replace(ended, seconds=run.seconds)
-                if finer is None:
-                    break
-                resolution = finer
-                continue
+            resolution = finer
+            continue
+        if not companions and before is not None:
+            companions = {"the resolution before": before}
         before = answer
-        if companion is not None:
+        if companions:
             watch = Stopwatch()
             layer = max(layer, _faint_until(answer.solution))
-            errors = strategy.estimate(task, answer, companion, distance, layer)
+            errors = strategy.estimate(task, answer, companions, distance, layer)
             solution = replace(answer.solution, error_estimate=errors)
             worst = _worst(errors, solution, layer)
             comparing = sum(watch.lap())
@@ -209,10 +214,10 @@ def _refined(strategy: AbstractStrategy, run: Runner) -> Solution:
             break
         blame = None
         halved = strategy.half_steps(resolution)
-        if halved is not None and companion is not None:
+        if halved is not None and companions:
             # What they tell is of use only if there is time for as much as this resolution took.
             name = f"half steps {attempt}"
-            again = _level_time(run, answer, companion, resolution, attempt + 1) + comparing
+            again = _level_time(run, answer, companions, resolution, attempt + 1) + comparing
             if late := _too_late(task, run.expected(answer, halved, name) + 2 * comparing + again):
                 break
             half = run(halved, name, "half steps")
@@ -228,11 +233,11 @@ def _refined(strategy: AbstractStrategy, run: Runner) -> Solution:
                     break
                 resolution = finer
                 continue
-            blame = _blame(answer, companion, half, distance, layer, tolerance)
+            blame = _blame(answer, first_of(companions), half, distance, layer, tolerance)
         finer = strategy.refine(task, resolution, answer.trajectory, blame)
         if finer is None:
             break
-        needed = _level_time(run, answer, companion, finer, attempt + 1) + comparing
+        needed = _level_time(run, answer, companions, finer, attempt + 1) + comparing
         if late := _too_late(task, needed):
             best = best or answer.solution
             break
@@ -241,7 +246,7 @@ def _refined(strategy: AbstractStrategy, run: Runner) -> Solution:
     answer = replace(best, seconds=run.seconds)
     if least <= tolerance:
         return replace(answer, result=Result(Outcome.DONE, _layer_text(task, layer, answer)))
-    near = f"near {least:.1e}" if least < math.inf else "not known"
+    near = _near_text(answer, least, layer) if least < math.inf else "not known"
     text = f"the error is {near} where {tolerance:.1e} was asked for; "
     if late:
         text += f"{late}: give more, or ask for a larger rtol."
@@ -265,14 +270,31 @@ def _too_late(task: Task, seconds: float) -> str:
     return f"a finer resolution takes some {takes} s, and of max_seconds {rest} are left"
 
 
+def _companions(
+    strategy: AbstractStrategy, run: Runner, answer: Solved, attempt: int
+) -> dict[str, Solved] | None:
+    """An answer's companions up to the first that fails; None if there was no time for them."""
+    found = {}
+    for name, wanted in strategy.companions(answer).items():
+        if run.task.deadline.over:
+            return None
+        found[name] = run(wanted, f"{name} {attempt}", name)
+        if _out_of_time(found[name]):
+            return None
+        if not found[name].solution.result:
+            break
+    return found
+
+
 def _level_time(
-    run: Runner, answer: Solved, companion: Solved | None, finer, attempt: int
+    run: Runner, answer: Solved, companions: Mapping[str, Solved], finer, attempt: int
 ) -> float:
-    """Seconds that an answer and its companion take at a finer resolution."""
+    """Seconds that an answer and its companions take at a finer resolution."""
     seconds = run.expected(answer, finer, f"answer {attempt}")
-    wanted = run.strategy.companion(finer)
-    if wanted is not None and companion is not None:
-        seconds += run.expected(companion, wanted, f"companion {attempt}")
+    ratio = run.strategy.work_ratio(run.task, answer, finer)
+    for name in run.strategy.companions(answer):
+        if name in companions:
+            seconds += run.left(companions[name], ratio, f"{name} {attempt}")
     return seconds
 
 
@@ -332,7 +354,7 @@ def _faint_until(solution: Solution) -> float:
 
     Before, an error relative to it would say little. 0 for one that starts from anything else.
     """
-    points = solution.problem.domain.interior(256).x
+    points = solution.problem.domain.interior(FAINT_POINTS).x
     if np.any(solution.problem.initial(points)):
         return 0.0
     sizes = np.linalg.norm(
@@ -343,8 +365,9 @@ def _faint_until(solution: Solution) -> float:
 
 def _layer_text(task: Task, layer: float, answer: Solution) -> str:
     """Why the tolerance holds only from some time on."""
-    if not layer:
-        return ""
+    early = np.max(answer.error_estimate[answer.times <= layer], initial=0.0)
+    if early <= task.tolerance:
+        return ""  # it holds at all times
     both = {name: max(task.mismatch[name], task.drift[name]) for name in task.mismatch}
     segment = max(both, key=lambda name: both[name], default="")
     if segment and both[segment] > task.tolerance:
@@ -358,8 +381,16 @@ def _layer_text(task: Task, layer: float, answer: Solution) -> str:
         why = "the initial values are not smooth"
     return (
         f"{why}, so the tolerance holds from t = {layer:.4g} on; before, the error is up to "
-        f"{np.max(answer.error_estimate):.1e}."
+        f"{early:.1e}."
     )
+
+
+def _near_text(answer: Solution, least: float, layer: float) -> str:
+    """The error after an initial layer, and before where it is larger: all that was measured."""
+    largest = float(np.max(answer.error_estimate))
+    if largest <= least:
+        return f"near {least:.1e}"
+    return f"near {least:.1e} from t = {layer:.4g} on, and up to {largest:.1e} before,"
 
 
 def _faded(answer: Solution, part: float) -> tuple[float, float] | None:

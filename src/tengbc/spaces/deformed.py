@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-import jax
 import numpy as np
 from jaxtyping import Complex, Float
 
@@ -24,13 +23,19 @@ from tengbc.spaces.interface import AbstractSpace, Arrays
 
 Array = np.ndarray
 SIZES = (32, 48, 64, 96, 128, 160, 192, 224, 256, 320, 384, 512)
-"""Points per axis to choose from: few, because each is compiled, and good for the transform."""
+"""Points per axis to choose from, good for the transform."""
 RESPONSE = 80.0
 """The rate at which the deformation follows the solution, per rate at which the latter changes."""
 EARLIEST = 0.25
 """Errors add up, so less of a tail is allowed early on: the part (t/T)², but at least EARLIEST²."""
-LIMIT = 2.3
-"""|λ|Δt that RK4 bears, with some room (2.78 on the real axis, 2.83 on the imaginary)."""
+RELAXATIONS = 100
+"""Iterations that suit the deformation to the initial values."""
+LIMIT = 10.0
+"""|λ|Δt of a step of SSP104. It bears 13.9 on the real axis, but |λ| grows until the next look."""
+ITERATIONS, SETTLED = 40, 0.02
+"""Steps of the power method for |λ| at most, and the part of |λ| that the last may change."""
+SHORT = 1e-7
+"""The part of θ by which it is moved to see how its rates change."""
 SHORTEST_STEP = 1e-9
 """A march that needs steps shorter than this part of the time is given up."""
 
@@ -55,6 +60,7 @@ class DeformedSpace(AbstractSpace):
         # A run cut short is as accurate as the whole one.
         self.natural_end = max(end, problem.t_end or 0.0)
         self.points, self.scale, self.rate = SIZES[0], 1.0, 0.0
+        self.fastest: Float[Array, " p"] = np.zeros(0)  # the direction that decays fastest
 
     @property
     def _rates(self) -> Rates:
@@ -91,13 +97,12 @@ class DeformedSpace(AbstractSpace):
         """The initial values in coordinates that suit them; `plain` is their spectrum in x."""
         rates = self._rates
         potential = np.zeros(plain.shape[1:], complex)
-        with jax.enable_x64(True):
-            slope, _ = rates(plain, potential, 0.0, (self.scale, 0.0))
-            speed = np.abs(rates.lattice.backward(np.asarray(slope))).max()
-            self.rate = max(RESPONSE * float(speed) / self.scale, 10 / self.end)
-            for _ in range(5):
-                potential = rates.relaxed(potential, self._control)
-            return np.asarray(rates.initial(potential)), np.asarray(potential)
+        slope, _ = rates(plain, potential, 0.0, (self.scale, 0.0))
+        speed = np.abs(rates.lattice.backward(slope)).max()
+        self.rate = max(RESPONSE * float(speed) / self.scale, 10 / self.end)
+        for _ in range(RELAXATIONS):
+            potential = rates.relaxed(potential, self._control)
+        return rates.initial(potential), potential
 
     # What a scheme asks.
 
@@ -105,8 +110,7 @@ class DeformedSpace(AbstractSpace):
         return theta[:, None]
 
     def rates(self, theta: Float[Array, " p"], t: float) -> Float[Array, "p 1"]:
-        with jax.enable_x64(True):
-            return np.asarray(self._rates.of_theta(theta, t, self._control))[:, None]
+        return self._rates.of_theta(theta, t, self._control)[:, None]
 
     def project(self, theta, target, t, key=(), first=False) -> Fit:
         """Waves are orthogonal on the lattice and have no boundary: the target is θ."""
@@ -121,7 +125,7 @@ class DeformedSpace(AbstractSpace):
     def measured(
         self, theta: Float[Array, " p"], t: float, fits: Sequence[Fit]
     ) -> dict[str, float]:
-        compression, cell, _ = self._health(theta)
+        compression, cell, _ = self._rates.health(theta)
         if not (math.isfinite(compression) and np.isfinite(theta).all()):
             raise NonFiniteError(
                 f"The march of deformed waves met NaN or infinity by t = {t:.6g}; the equation "
@@ -135,19 +139,25 @@ class DeformedSpace(AbstractSpace):
         waves = math.prod(table_shape(self._rates.lattice))
         return {"spectrum_tail": self.tail(theta), "waves": waves, "compression": compression}
 
-    def _health(self, theta: Float[Array, " p"]) -> list[float]:
-        with jax.enable_x64(True):
-            return [float(value) for value in self._rates.health(theta)]
-
     def tail(self, theta: Float[Array, " p"]) -> float:
         """The part of u in its shortest waves."""
         return self._rates.lattice.tail(self._rates.spectra(theta)[0])
 
     def longest_step(self, theta: Float[Array, " p"], t: float) -> float:
-        with jax.enable_x64(True):
-            found = self._rates.fastest(theta, t, self._control)
-        fastest = max(float(value) for value in found)
-        longest = LIMIT / fastest if fastest > 0 else np.inf
+        """By the power method for the fastest rate |λ|, from the direction of the last look."""
+        direction, rate = self.fastest, self.rates(theta, t)[:, 0]
+        if len(direction) != len(theta):
+            direction = np.random.default_rng(0).normal(size=len(theta))
+        apart = SHORT * max(float(np.linalg.norm(theta)), SHORT)
+        found = 0.0
+        for _ in range(ITERATIONS):
+            before, unit = found, direction / max(float(np.linalg.norm(direction)), 1e-300)
+            direction = (self.rates(theta + apart * unit, t)[:, 0] - rate) / apart
+            found = float(np.linalg.norm(direction))
+            if not abs(found - before) > SETTLED * found:
+                break
+        self.fastest = direction
+        longest = LIMIT / found if found > 0 else np.inf
         if not longest > SHORTEST_STEP * self.end:
             raise DivergedError(
                 f"the march of deformed waves would need steps of {longest:.1e} at t = {t:.6g}; "
@@ -159,7 +169,7 @@ class DeformedSpace(AbstractSpace):
 
     def adapt(self, theta: Float[Array, " p"], t: float) -> Float[Array, " p"]:
         """Add waves if the shortest hold too much, or if `least` asks for more."""
-        self.scale = max(self.scale, self._health(theta)[2])
+        self.scale = max(self.scale, self._rates.health(theta)[2])
         allowed = self.tail_limit * max(t / self.natural_end, EARLIEST) ** 2
         least = self.least(t)
         larger = [n for n in SIZES if n >= max(self.points + 1, least)]
@@ -171,14 +181,15 @@ class DeformedSpace(AbstractSpace):
         return self._rates.theta(*(before.resample(each, finer) for each in spectra))
 
     def memory(self) -> Arrays:
-        return {"control": np.array([self.points, self.scale, self.rate])}
+        control = np.array([self.points, self.scale, self.rate])
+        return {"control": control, "fastest": self.fastest}
 
     def remember(self, memory: Arrays) -> None:
         points, self.scale, self.rate = memory["control"].tolist()
-        self.points = int(points)
+        self.points, self.fastest = int(points), np.array(memory["fastest"])
 
 
 @lru_cache(maxsize=2 * len(SIZES))
 def rates_on(problem: Problem, points: int, monitor: MonitorOptions) -> Rates:
-    """Kept, so that what one march has compiled serves the next."""
+    """Kept, so that what one march has prepared serves the next."""
     return Rates(problem, box_lattice(problem.domain, points), monitor)

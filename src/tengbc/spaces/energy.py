@@ -9,19 +9,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 import scipy.linalg as sla
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
-from jaxtyping import Float, Inexact
+from jaxtyping import Float, Inexact, Int
 
 from tengbc.errors import ProblemError
 from tengbc.networks.network import Network, Parameters, with_head
 from tengbc.networks.patches import PatchBody
 from tengbc.patches.form import EnergyForm, Loads
 from tengbc.patches.laws import Laws
-from tengbc.patches.patches import Patches
 from tengbc.pointwise import check_condition, check_finite
 from tengbc.spaces.interface import Arrays
 from tengbc.spaces.weak import AbstractWeakSpace
@@ -32,6 +32,8 @@ DENSE = 700
 MOST_ENTRIES = 60_000_000
 """Numbers in the factorisations that are kept, about 1 GB."""
 MOST_MATRICES = 8
+MOST_KEPT = 4_000_000
+"""Numbers of loads, and of boundary data, that are kept: other marches may take the same steps."""
 ROUND_OFF = 1e-9
 """Diffusion is not negative by this part of the largest."""
 Field = tuple[Float[Array, "_n m"], Float[Array, "_n m d"]]
@@ -41,11 +43,12 @@ Field = tuple[Float[Array, "_n m"], Float[Array, "_n m d"]]
 class EnergySpace(AbstractWeakSpace):
     """Features of patches, and the weak form of a problem's equation and conditions."""
 
-    def __init__(self, laws: Laws, patches: Patches):
-        self.laws, self.patches, self.problem = laws, patches, laws.problem
-        self.components = laws.components
-        self.form = EnergyForm(patches, self.components)
-        self.network = with_head(PatchBody.of(patches.table), self.problem.components)
+    def __init__(self, laws: Laws, form: EnergyForm, finer: EnergySpace | None = None):
+        """`finer` is a space on the same patches that has these features and more."""
+        self.laws, self.form, self.problem = laws, form, laws.problem
+        self.patches, self.components = form.patches, laws.components
+        self.finer = finer
+        self.network = with_head(PatchBody.of(self.patches.table), self.problem.components)
         self.parameters: Parameters[Network] = Parameters(self.network)
         self._parameter_count = len(self.parameters)
         self.order = self._head_order()
@@ -65,6 +68,23 @@ class EnergySpace(AbstractWeakSpace):
     @property
     def linear(self) -> bool:
         return self.affine and self.constant_matrix
+
+    def coarser(self, by: int) -> EnergySpace:
+        """The space of the features whose degree is lower by so much than the highest."""
+        return EnergySpace(self.laws, self.form.coarser(self.patches.coarser(by)), self)
+
+    @cached_property
+    def places_in_finer(self) -> Int[Array, " n"]:
+        """Where the unknowns stand among those of the finer space."""
+        assert self.finer is not None
+        ours, theirs = self.patches.table, self.finer.patches.table
+        m = self.components
+        rows = [
+            theirs.starts[k] * m + component * theirs.sizes[k] + np.arange(ours.sizes[k])
+            for k in range(len(self.patches))
+            for component in range(m)
+        ]
+        return np.concatenate(rows)
 
     def _head_order(self) -> Array:
         """For each unknown, its place in the network's head, which has a row per component."""
@@ -101,16 +121,24 @@ class EnergySpace(AbstractWeakSpace):
             return
         self.linearised_at, self.linearised_around = float(t), c.copy()
         state = None if self.affine else self.form.at_all(c)
-        self.stiffness, self.loads = self._assembled(float(t), state)
+        if self.linear and self.finer is not None:
+            # Their part of the finer space's matrices: the same form, on fewer features.
+            rows, finer = self.places_in_finer, self.finer
+            self.stiffness = sp.csc_matrix(sp.csr_matrix(finer.stiffness[:, rows])[rows])
+            self.loads = [sp.csc_matrix(sp.csr_matrix(load)[rows]) for load in finer.loads]
+        else:
+            self.stiffness, self.loads = self._assembled(float(t), state)
         if state is not None:
             self._keep_linearised(float(t), state)
         self._matrices = {float(t): (self.stiffness, self.loads)}
         self._loads: dict[float, Array] = {}
+        self._data_at: dict[float, Array] = {}
         self._source: Array | None = None
         self._steady: Array | None = None
         self._data_before: dict[str, Array] = {}
         self._factorisations: dict[complex, tuple[Callable, int]] = {}
         self._modes: tuple[Array, Array] | None = None
+        self._symmetric: bool | None = None
 
     def _keep_linearised(self, t: float, state: Field) -> None:
         """b̄, c̄ inside and ā, b̄ on the boundary, which the remainder takes off again."""
@@ -139,6 +167,8 @@ class EnergySpace(AbstractWeakSpace):
             where = self._on(rows, state, t)
             parts = np.stack(self.laws.condition(segment, *where), axis=1)
             check_finite(f"The linear part of the condition on {segment}", parts, where[0], t)
+            if self.problem.conditions[segment].silent:
+                continue
             if self.laws.condition_structures[segment].affine:
                 check_condition(segment, parts, t)
             elif not parts.any(axis=1).all():
@@ -160,8 +190,8 @@ class EnergySpace(AbstractWeakSpace):
     # Solving.
 
     def solve(
-        self, tau: complex, right: Inexact[Array, " i"], data: Inexact[Array, " b"]
-    ) -> Inexact[Array, " n"]:
+        self, tau: complex, right: Inexact[Array, "i *k"], data: Inexact[Array, " b"]
+    ) -> Inexact[Array, "n *k"]:
         known = self._factorisations
         if tau not in known:
             solver, entries = self._factorised(tau)
@@ -174,10 +204,9 @@ class EnergySpace(AbstractWeakSpace):
         """right ↦ (1 + τK)⁻¹ right, and how many numbers that takes."""
         size = self.form.size
         if self.by_modes:
-            self._modes = self._modes or _modes(self.stiffness)
-            values, vectors = self._modes
+            values, vectors = self.modes
             damped = 1.0 / (1.0 + tau * values)
-            return lambda right: vectors @ (damped * (vectors.T @ right)), size
+            return lambda right: vectors @ (damped * (right.T @ vectors)).T, size
         matrix = sp.eye_array(size, format="csc") + tau * self.stiffness
         if size <= DENSE:
             factors = sla.lu_factor(matrix.toarray(), overwrite_a=True, check_finite=False)
@@ -193,17 +222,27 @@ class EnergySpace(AbstractWeakSpace):
     @property
     def symmetric(self) -> bool:
         """Whether K is symmetric: nothing is carried along, components are not coupled."""
-        apart = abs(self.stiffness - self.stiffness.T).max()
-        return bool(apart <= 1e-10 * abs(self.stiffness).max())
+        if self._symmetric is None:
+            apart = abs(self.stiffness - self.stiffness.T).max()
+            self._symmetric = bool(apart <= 1e-10 * abs(self.stiffness).max())
+        return self._symmetric
+
+    @property
+    def modes(self) -> tuple[Float[Array, " n"], Float[Array, "n n"]]:
+        """Eigenvalues and eigenvectors of a symmetric K."""
+        if self._modes is None:
+            found = np.linalg.eigh(self.stiffness.toarray())
+            self._modes = found.eigenvalues, found.eigenvectors
+        return self._modes
 
     # Sources, data and what is not linear.
 
     def load(self, t: float) -> Float[Array, " n"]:
         """F(t): sources and boundary data."""
+        if self.linear and self.finer is not None:
+            return self.finer.load(t)[self.places_in_finer]
         if t not in self._loads:
-            while len(self._loads) >= MOST_MATRICES:
-                del self._loads[next(iter(self._loads))]
-            self._loads[t] = self._load(t, self._matrix(t)[1])
+            _keep(self._loads, t, self._load(t, self._matrix(t)[1]))
         return self._loads[t]
 
     def moved(self, c: Float[Array, " n"]) -> Float[Array, " n"]:
@@ -220,17 +259,30 @@ class EnergySpace(AbstractWeakSpace):
         return self._matrices[t]
 
     def _load(self, t: float, loads: Loads) -> Float[Array, " n"]:
+        if self.constant_matrix:
+            return self.source(t) + self._boundary(t)
+        return self.source(t) + self.form.boundary_load(loads, self.data(t))
+
+    def source(self, t: float) -> Float[Array, " n"]:
+        """What sources of a linear equation load the unknowns with."""
         if self._source is None or not self.steady_source:
             x = self.form.within.x
             density = self.laws.density(x, t)
             check_finite("The source", density, x, t)
             self._source = self.form.load(density)
-        if self.constant_matrix:
-            return self._source + self._boundary(t)
-        return self._source + self.form.boundary_load(loads, self._data(t, None))
+        return self._source
+
+    def data(self, t: float, state: Field | None = None) -> Float[Array, "b m"]:
+        """v of the conditions at their nodes; of laws that are not linear, around a state."""
+        if state is not None:
+            return self._data(t, state)
+        if self.finer is not None:
+            return self.finer.data(t)  # at the same nodes
+        if t not in self._data_at:
+            _keep(self._data_at, t, self._data(t, None))
+        return self._data_at[t]
 
     def _data(self, t: float, state: Field | None) -> Float[Array, "b m"]:
-        """v of the conditions at their nodes; of laws that are not linear, around a state."""
         v = np.zeros((len(self.form.boundary), self.components))
         for segment, rows in self.form.segments.items():
             if state is None and self.steady_data[segment] and segment in self._data_before:
@@ -269,12 +321,12 @@ class EnergySpace(AbstractWeakSpace):
             rate = rate - np.einsum("qkmd,qmd->qk", drift, slope)
         if self._affine_conditions:
             return form.load(rate) + self._boundary(t)
-        return form.load(rate) + form.boundary_load(self.loads, self._data(t, form.at_boundary(c)))
+        return form.load(rate) + form.boundary_load(self.loads, self.data(t, form.at_boundary(c)))
 
     def _boundary(self, t: float) -> Float[Array, " n"]:
         """What the data of linear conditions load, kept as long as they stay."""
         if self._steady is None or not all(self.steady_data.values()):
-            self._steady = self.form.boundary_load(self.loads, self._data(t, None))
+            self._steady = self.form.boundary_load(self.loads, self.data(t))
         return self._steady
 
     def fitted(self, field: Callable[[Array], Array], tolerance: float = 0.0) -> Float[Array, " p"]:
@@ -311,6 +363,13 @@ class EnergySpace(AbstractWeakSpace):
             self.linearise(t, c)
 
 
+def _keep(known: dict[float, Array], t: float, values: Array) -> None:
+    """Keep the values of a time, and of earlier ones as many as there is room for."""
+    while known and (len(known) + 1) * values.size > MOST_KEPT:
+        del known[next(iter(known))]
+    known[t] = values
+
+
 def _check_forwards(diffusion: Float[Array, "n m d d"], x: Float[Array, "n d"], t: float) -> None:
     """Stop where A has a negative eigenvalue: tr A/d − ‖A − (tr A/d)·1‖/√2 for d = 1 and 2."""
     mean = np.trace(diffusion, axis1=-2, axis2=-1) / x.shape[1]
@@ -323,9 +382,3 @@ def _check_forwards(diffusion: Float[Array, "n m d d"], x: Float[Array, "n d"], 
             f"The equation diffuses backwards at t = {t:.6g}, x = ({where}), so that its solution "
             f"would grow without bound at once; change the sign of its diffusion there."
         )
-
-
-def _modes(matrix: sp.csc_matrix) -> tuple[Array, Array]:
-    """Eigenvalues and eigenvectors of a symmetric matrix."""
-    found = np.linalg.eigh(matrix.toarray())
-    return found.eigenvalues, found.eigenvectors

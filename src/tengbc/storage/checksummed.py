@@ -35,6 +35,13 @@ def unpack(path: Path, form: str) -> tuple[dict[str, Any], dict[str, np.ndarray]
     """(content, tensors) of a file that `pack` made, or a sentence that says what is wrong."""
     with file_errors(f"{path} cannot be read", "check the path"):
         data = path.read_bytes()
+    return unpack_bytes(data, form, str(path))
+
+
+def unpack_bytes(
+    data: bytes, form: str, path: str = "What was packed"
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The same of the bytes themselves; `path` is what errors call them."""
     header = data[: 8 + (struct.unpack("<Q", data[:8])[0] if len(data) >= 8 else 0)]
     found = _DIGEST.search(header)
     if found is None:

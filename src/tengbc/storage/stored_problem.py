@@ -1,5 +1,10 @@
-"""A problem as far as a file holds one: domain, names and formulas as text, but no functions."""
+"""A problem as far as a file holds one: domain, numbers and formulas as text, but no functions.
 
+Ready-made equations and conditions come back as themselves, with their numbers; a problem made of
+nothing else is whole again. In the place of a function stands a sentence that says it is missing.
+"""
+
+import dataclasses
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NoReturn, final
@@ -7,10 +12,12 @@ from typing import Any, NoReturn, final
 import equinox as eqx
 import numpy as np
 
-from tengbc import problems
+from tengbc import conditions, equations, problems
+from tengbc.coefficient import Coefficient, coefficient
 from tengbc.conditions import AbstractCondition
 from tengbc.equations import AbstractEquation
-from tengbc.errors import UsageError
+from tengbc.equations.base import Sum
+from tengbc.errors import CheckpointError, UsageError
 from tengbc.geometry.domain import Domain
 from tengbc.problem import Problem, explained
 from tengbc.storage.checksummed import plain
@@ -57,11 +64,14 @@ class StoredProblem(Problem):
         # Problem's own checks trace the functions, of which there are none.
         self.domain, self.shape = decode(content["domain"], Domain), shape
         self.name, self.t_end, self.rtol = (content[key] for key in ("name", "t_end", "rtol"))
-        self.equation = StoredEquation(content["equation"])
-        formulas = content["conditions"].items()
-        self.conditions = MappingProxyType({name: StoredCondition(text) for name, text in formulas})
+        self.equation, self.conditions, _ = _laws(content)
         self.exact_function = self.reference = None
+        self.untraced = ()
+        self._content = content
         self._described = [(label, text) for label, text in content["described"]]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StoredProblem, (self._content, self.shape)
 
     def initial_function(self, x: Point) -> Value:
         """Not in the file."""
@@ -84,9 +94,80 @@ class StoredProblem(Problem):
         return explained(self.described())
 
 
+READY: dict[str, type] = {
+    name: kind
+    for module in (equations, conditions)
+    for name, kind in {**vars(module), "Sum": Sum}.items()
+    if isinstance(kind, type) and issubclass(kind, AbstractEquation | AbstractCondition)
+}
+"""Equations and conditions that a file holds by name."""
+OWN = ("Equation", "Condition")
+"""Those that are one function: only their formula is kept."""
+
+
+def _numbers(part: Any) -> Any:
+    """An equation, a condition or a coefficient in terms of JSON, functions by a mark only."""
+    if isinstance(part, tuple | list):
+        return [_numbers(entry) for entry in part]
+    if isinstance(part, Coefficient):
+        value = {} if part.arguments else {"value": plain(np.asarray(part.value).tolist())}
+        return {"kind": "Coefficient", "arguments": list(part.arguments)} | value
+    name = type(part).__name__
+    if isinstance(part, AbstractEquation | AbstractCondition):
+        if READY.get(name) is not type(part) or name in OWN:
+            kind = "equation" if isinstance(part, AbstractEquation) else "condition"
+            return {"kind": kind, "formula": part.formula}
+        fields = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
+        return {"kind": name} | {field: _numbers(entry) for field, entry in fields.items()}
+    return {"kind": "function"}
+
+
+def _part(content: Any) -> tuple[Any, bool]:
+    """What `_numbers` described, and whether it is whole."""
+    if isinstance(content, list):
+        found = [_part(entry) for entry in content]
+        return tuple(part for part, _ in found), all(whole for _, whole in found)
+    kind = content["kind"]
+    if kind == "Coefficient":
+        if content["arguments"]:
+            return Coefficient(_function, tuple(content["arguments"])), False
+        return coefficient(content["value"], "a stored coefficient"), True
+    if kind == "function":
+        return _function, False
+    if kind in ("equation", "condition"):
+        stored = StoredEquation if kind == "equation" else StoredCondition
+        return stored(content["formula"]), False
+    fields = {name: _part(entry) for name, entry in content.items() if name != "kind"}
+    if kind not in READY or kind in OWN:
+        raise CheckpointError(f"it holds a {kind!r}, which is not known here; use another copy.")
+    part = READY[kind](**{name: part for name, (part, _) in fields.items()})
+    return part, all(whole for _, whole in fields.values())
+
+
+def _function(x) -> NoReturn:
+    _missing("a function of it")
+
+
+def _laws(content: Mapping[str, Any]) -> tuple[AbstractEquation, Mapping[str, Any], bool]:
+    """Equation and conditions as far as they are there, and whether all of them are."""
+    parts = content.get("parts")
+    if parts is None:  # a file of an earlier version has formulas only
+        laws = {name: StoredCondition(text) for name, text in content["conditions"].items()}
+        return StoredEquation(content["equation"]), MappingProxyType(laws), False
+    equation, whole = _part(parts["equation"])
+    found = {name: _part(law) for name, law in parts["conditions"].items()}
+    laws = MappingProxyType({name: law for name, (law, _) in found.items()})
+    return equation, laws, whole and all(there for _, there in found.values())
+
+
 def describe_problem(problem: Problem) -> dict[str, Any]:
     """Its domain and numbers, its formulas as text, and a few initial values to know it by."""
     stored = isinstance(problem, StoredProblem)
+    parts = {
+        "equation": _numbers(problem.equation),
+        "conditions": {name: _numbers(law) for name, law in problem.conditions.items()},
+        "initial": {"kind": "function"} if stored else _numbers(problem.initial_coefficient),
+    }
     points = problem.domain.interior(COMPARED_POINTS).x
     return {
         "name": problem.name,
@@ -97,6 +178,7 @@ def describe_problem(problem: Problem) -> dict[str, Any]:
         "conditions": {name: law.formula for name, law in problem.conditions.items()},
         "described": [list(item) for item in problem.described()],
         "initial": [] if stored else plain(problem.initial(points)),
+        "parts": parts,
     }
 
 
@@ -115,6 +197,12 @@ def restore_problem(
         benchmark = problems.get(content["name"])
         if _alike(describe_problem(benchmark), content):
             return benchmark
+    equation, laws, whole = _laws(content)
+    initial, there = _part(content.get("parts", {}).get("initial", {"kind": "function"}))
+    if whole and there:
+        named = {name: content[name] for name in ("name", "t_end", "rtol")}
+        domain = decode(content["domain"], Domain)
+        return Problem(domain, equation, laws, initial, **named)
     return StoredProblem(content, shape)
 
 

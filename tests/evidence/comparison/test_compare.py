@@ -46,8 +46,9 @@ def test_finite_elements_improve_with_time_and_waves_do_not_apply():
 
 
 def trial(error: float, seconds: float, complete: bool = True) -> Trial:
-    errors = Errors([(0.0, 0.0), (1.0, error)], error, error)
-    return Trial("setting", seconds, 0.5, 10, errors, 1.0 if complete else 0.1, complete, "note")
+    errors = Errors([(0.0, 0.0), (1.0, error)], error, error, 1.0)
+    reached = 1.0 if complete else 0.1
+    return Trial("setting", seconds, 0.5, 10, errors, reached, complete, "note", seconds / 2)
 
 
 ENTRIES = [
@@ -70,7 +71,9 @@ def test_the_tables_hold_every_trial_and_every_reason():
     assert [row["solver"] for row in rows] == ["fast", "fast", "paper", "spectral"]
     assert [row["best"] for row in rows[:3]] == ["0", "1", "1"]
     assert rows[2]["complete"] == "0" and rows[3]["note"] == "it does not apply."
+    assert (rows[1]["user_seconds"], rows[1]["march_seconds"]) == ("3.500", "1.500")
     text = comparison_markdown(ENTRIES)
+    assert "| 3.50 | 1.50 |" in text
     assert "1.0e-09" in text and "1.0e-03" not in text and "it does not apply." in text
 
 

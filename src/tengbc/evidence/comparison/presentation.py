@@ -13,16 +13,20 @@ COLUMNS: dict[str, Callable[[SolverTrials, Trial], object]] = {
     "seconds": lambda entry, trial: f"{trial.seconds:.3f}",
     "unknowns": lambda entry, trial: trial.unknowns,
     "setting": lambda entry, trial: trial.setting,
+    "user_seconds": lambda entry, trial: f"{trial.user_seconds:.3f}",
+    "march_seconds": lambda entry, trial: "" if trial.march is None else f"{trial.march:.3f}",
     "compile_seconds": lambda entry, trial: f"{trial.compile_seconds:.3f}",
     "error_full": lambda entry, trial: f"{trial.errors.full:.4e}",
-    "error_final": lambda entry, trial: f"{trial.errors.final:.4e}",
+    "error_final": lambda entry, trial: (
+        "" if trial.errors.final is None else f"{trial.errors.final:.4e}"
+    ),
     "t_reached": lambda entry, trial: f"{trial.reached:.6g}",
     "complete": lambda entry, trial: int(trial.complete),
     "best": lambda entry, trial: int(trial is entry.best),
     "note": lambda entry, trial: trial.note,
 }
 """The cells of a trial's line in comparison.csv."""
-TITLES = ["solver", "worst error", "seconds + compiling", "unknowns", "setting", "remark"]
+TITLES = ["solver", "worst error", "user's seconds", "march", "unknowns", "setting", "remark"]
 MARKERS = {"fast": "o", "paper": "*", "fem": "s", "hp-fem": "P", "pinn-bfgs": "^", "pinn-engd": "v"}
 
 
@@ -37,13 +41,14 @@ def comparison_csv(entries: Sequence[SolverTrials]) -> str:
 
 
 def rows(entries: Sequence[SolverTrials]) -> list[list[str]]:
-    """The best of each solver: solver, error, seconds, unknowns, setting, remark."""
+    """The best of each solver: its error, all seconds, those of the march, and what was run."""
     lines = []
     for entry in entries:
-        cells, note, best = ["–"] * 4, entry.reason, entry.best
+        cells, note, best = ["–"] * 5, entry.reason, entry.best
         if best is not None:
-            seconds = f"{best.seconds:.1f} + {best.compile_seconds:.1f}"
-            cells = [f"{best.errors.worst:.1e}", seconds, f"{best.unknowns:,}", best.setting]
+            march = "–" if best.march is None else f"{best.march:.2f}"
+            seconds = (f"{best.user_seconds:.2f}", march)
+            cells = [f"{best.errors.worst:.1e}", *seconds, f"{best.unknowns:,}", best.setting]
             note = best.note or entry.reason
         lines.append([entry.solver, *cells, note])
     return lines

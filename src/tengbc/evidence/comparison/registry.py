@@ -8,10 +8,10 @@ from tengbc.errors import UsageError
 
 _HOME = "tengbc.evidence.comparison.contenders"
 CONTENDERS = {
+    "hp-fem": f"{_HOME}.hpfem:trials",
     "fast": f"{_HOME}.teng:fast_trials",
     "paper": f"{_HOME}.teng:paper_trials",
     "fem": f"{_HOME}.fem:trials",
-    "hp-fem": f"{_HOME}.hpfem:trials",
     "pinn-bfgs": f"{_HOME}.pinn:bfgs_trials",
     "pinn-engd": f"{_HOME}.pinn:engd_trials",
     "spectral": f"{_HOME}.spectral:trials",

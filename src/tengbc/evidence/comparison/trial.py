@@ -21,7 +21,8 @@ class OutOfTime(TengbcError):
 class Trial:
     """A run: its setting in words, wall-clock seconds, those of compilation apart, and its errors.
 
-    `reached` is the time up to which it got, which `complete` says is the end.
+    `march` is the part of the seconds that went into time steps, where that is known; `reached` is
+    the time up to which it got, which `complete` says is the end.
     """
 
     setting: str
@@ -32,6 +33,12 @@ class Trial:
     reached: float
     complete: bool = True
     note: str = ""
+    march: float | None = None
+
+    @property
+    def user_seconds(self) -> float:
+        """All that passed between the call and the answer."""
+        return self.seconds + self.compile_seconds
 
 
 @dataclass

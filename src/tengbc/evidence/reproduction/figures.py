@@ -113,7 +113,9 @@ def _maps(columns: list[tuple], kinds: tuple[str, ...], stem: Path) -> None:
 
 
 def _field(name: str, root: Path) -> tuple[Problem, np.ndarray, np.ndarray, np.ndarray] | None:
-    fields = read_fields(root / name)
+    # Without the run of the default scheme another one shows the problem as well.
+    runs = (name, *(f"{name}-{scheme}" for scheme in reversed(SCHEMES)))
+    fields = next((found for run in runs if (found := read_fields(root / run)) is not None), None)
     if fields is None:
         return None
     problem = problems.get(name)

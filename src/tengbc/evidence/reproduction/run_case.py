@@ -13,8 +13,15 @@ from tengbc.evidence.tables import text_csv
 from tengbc.options import options
 from tengbc.problem import Problem
 from tengbc.provenance import provenance
+from tengbc.runs.checkpoints import Checkpoint, Checkpoints
 from tengbc.runs.config import Config
-from tengbc.runs.directory import RunDirectory, read_summary, write_summary, write_text
+from tengbc.runs.directory import (
+    RunDirectory,
+    read_options,
+    read_summary,
+    write_summary,
+    write_text,
+)
 from tengbc.runs.session import run_in_directory
 from tengbc.solution import Solution
 from tengbc.solution.measure import Truth
@@ -32,6 +39,10 @@ LOSSES = 200
 """Steps of a loss curve that are kept."""
 LOSS_QUANTITIES = ("fit_residual", "spectrum_tail")
 """What tells how well a step went, whichever a strategy measures."""
+FIT = "initial fit"
+"""The stage that runs of one problem may share."""
+FIT_OPTIONS = {"seed", "widths", "activation", "embedding_size", "fit_iterations"}
+"""All that it depends on, beside the problem."""
 COARSE = 4
 """Of the reference's points every fourth along each axis is kept."""
 
@@ -78,11 +89,29 @@ def _resumable(case: Case, problem: Problem, path: Path, progress: Progress) -> 
         chosen = Config(case.problem, options(preset="paper", **case.choices))
         directory = RunDirectory.create(path, chosen)
     try:
-        before = directory.newest_checkpoint(chosen, directory.log)
+        before = directory.newest_checkpoint(chosen, directory.log) or _same_start(path, chosen)
         ended = run_in_directory(problem, chosen, directory, before, progress, 0.0)
     finally:
         directory.close()
     return None if ended.content is None else ended.solution
+
+
+def _same_start(path: Path, chosen: Config) -> Checkpoint | None:
+    """The initial fit of a neighbour that began alike, with its seconds."""
+    alike = _start_of(chosen)
+    for neighbour in sorted(path.parent.glob(f"{chosen.problem}*")):
+        if neighbour == path or not (neighbour / "options.toml").is_file():
+            continue
+        found, _ = Checkpoints(neighbour / "checkpoints").newest()
+        fit = found and found.stages.get(FIT)
+        if found and fit and fit.finished and _start_of(read_options(neighbour)) == alike:
+            spent = {FIT: found.about["stage_seconds"][FIT]}
+            return Checkpoint({"seconds": spent[FIT], "stage_seconds": spent}, {FIT: fit})
+    return None
+
+
+def _start_of(chosen: Config) -> tuple[str, dict[str, Any]]:
+    return chosen.problem, chosen.options.model_dump(include=FIT_OPTIONS)
 
 
 def _losses(solution: SolutionLike) -> str:
@@ -139,6 +168,12 @@ def read_losses(directory: Path) -> tuple[str, list[tuple[float, float]]]:
             pairs = [(float(row["time"]), float(row[judged[0]])) for row in rows]
             return judged[0], pairs
     return "", []
+
+
+def time_reached(directory: Path) -> float:
+    """The time of the last step that a run has written down, 0 where there is none."""
+    rows = read_history(directory / "history.csv")
+    return float(rows[-1]["time"]) if rows else 0.0
 
 
 def read_curve(content: dict[str, Any] | None) -> np.ndarray:

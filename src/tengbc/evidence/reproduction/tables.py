@@ -7,7 +7,7 @@ import numpy as np
 
 from tengbc.evidence.reproduction import catalog
 from tengbc.evidence.reproduction.catalog import SCHEMES, paper_numbers
-from tengbc.evidence.reproduction.run_case import read_curve
+from tengbc.evidence.reproduction.run_case import read_curve, time_reached
 from tengbc.evidence.tables import markdown, text_csv
 from tengbc.runs.directory import read_summary, write_text
 
@@ -38,7 +38,8 @@ def _table_1(group: str, preset: str, root: Path) -> Table:
     def add(label: str, scheme: str, ending: str) -> None:
         """One line, from the run of each problem whose directory has that ending."""
         found = {name: read_summary(root / f"{name}{ending}") for name in columns}
-        lines.append([label, *(_worst(found[name]) for name in columns)])
+        reached = {name: time_reached(root / f"{name}{ending}") for name in columns}
+        lines.append([label, *(_worst(found[name], reached[name]) for name in columns)])
         for name in columns:
             theirs = paper[name].get(scheme, "") if printed else ""
             own = f"{truncation[name]:.4e}" if printed and scheme == "euler" else ""
@@ -85,7 +86,10 @@ def _table_2(preset: str, root: Path) -> Table:
     return lines, rows
 
 
-def _worst(content: dict[str, Any] | None) -> str:
+def _worst(content: dict[str, Any] | None, reached: float) -> str:
+    """The worst error of a run; of one under way, how far it came."""
+    if content is None and reached:
+        return f"under way, t = {reached:g}"
     if content is None or content.get("relative_l2_max") is None:
         return "–"
     finished = content["outcome"] in ("done", "tolerance not reached")

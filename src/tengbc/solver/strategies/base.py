@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -129,6 +129,8 @@ class AbstractStrategy(abc.ABC):
     honours: ClassVar[frozenset[str]]
     """Options that it takes beside the common ones; any other is refused."""
     policy: ClassVar[RefinementPolicy] = RefinementPolicy()
+    threads: ClassVar[int | None] = None
+    """Threads of the BLAS that help its matrices; None: as many as there are."""
     measures_error: ClassVar[bool] = True
     """Whether answers are compared with companions; otherwise a strategy marches once."""
 
@@ -150,8 +152,8 @@ class AbstractStrategy(abc.ABC):
         """The resolution to begin with."""
 
     @abc.abstractmethod
-    def companion(self, resolution: Any) -> Any | None:
-        """The resolution that an answer is compared with; None: the resolution before it."""
+    def companions(self, answer: Solved) -> Mapping[str, Any]:
+        """Resolutions that an answer is compared with, by name; none: the resolution before it."""
 
     def layer(self, task: Task) -> float:
         """The time that an initial layer of incompatible data is given to spread; 0 without one."""
@@ -202,13 +204,18 @@ class AbstractStrategy(abc.ABC):
         return problem.domain.interior(self.policy.unseen_points, seed=987_654_321)
 
     def estimate(
-        self, task: Task, answer: Solved, companion: Solved, distance: Distance, layer: float
+        self,
+        task: Task,
+        answer: Solved,
+        companions: Mapping[str, Solved],
+        distance: Distance,
+        layer: float,
     ) -> Float[Array, " k"]:
-        """The answer's error at its times, from its distance to the companion.
+        """The answer's error at its times, from its distance to the first of its companions.
 
         Before the time `layer` it is not what counts.
         """
-        return distance(answer.solution, companion.solution)
+        return distance(answer.solution, first_of(companions).solution)
 
     @property
     def advice(self) -> str:
@@ -218,6 +225,11 @@ class AbstractStrategy(abc.ABC):
     @abc.abstractmethod
     def cost(self, problem: Problem, options: Options, t_end: float, speed: float) -> Cost:
         """Seconds, at `speed` floating-point operations a second, and bytes at the peak."""
+
+
+def first_of(companions: Mapping[str, Solved]) -> Solved:
+    """The companion that stands first."""
+    return next(iter(companions.values()))
 
 
 Distance = Callable[[Solution, Solution], Float[Array, " k"]]

@@ -6,6 +6,7 @@ proportion to what its shortest waves hold.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
@@ -23,7 +24,7 @@ from tengbc.networks.network import with_head
 from tengbc.networks.potential import padded_table, table_shape
 from tengbc.options import Options
 from tengbc.problem import Problem
-from tengbc.schemes import RK4, RungeKutta
+from tengbc.schemes import SSP104, RungeKutta
 from tengbc.solution.measure import TIMES
 from tengbc.solver.march import Plan, Trajectory
 from tengbc.solver.steps import StableSteps
@@ -35,6 +36,7 @@ from tengbc.solver.strategies.base import (
     RefinementPolicy,
     Solved,
     Task,
+    first_of,
 )
 from tengbc.solver.strategies.features import COMPILING
 from tengbc.spaces import State
@@ -84,12 +86,13 @@ class WaveResolution:
 
 @final
 class DeformedWavesStrategy(AbstractStrategy):
-    """Potential and head march together; steps as long as RK4 is stable with."""
+    """Potential and head march together; steps as long as the scheme is stable with."""
 
     name = "deformed-waves"
     what = "waves that follow fronts on a periodic box, explicit in time"
     honours = frozenset({"rtol", "dt"})
     policy = RefinementPolicy(attempts=4, lost_attempts=1, gain=0.5, unseen_points=2048)
+    threads = 1
 
     def applies(self, problem: Problem) -> Applies:
         domain = problem.domain
@@ -107,8 +110,8 @@ class DeformedWavesStrategy(AbstractStrategy):
         longest = task.options.dt or task.t_end / STEPS
         return WaveResolution(COARSER * TAIL * task.tolerance, 2 * longest)
 
-    def companion(self, resolution: WaveResolution) -> None:
-        return None
+    def companions(self, answer: Solved) -> dict[str, WaveResolution]:
+        return {}
 
     def fixed(self, options: Options) -> bool:
         return options.dt is not None
@@ -136,8 +139,10 @@ class DeformedWavesStrategy(AbstractStrategy):
         steps = StableSteps(np.linspace(0.0, t_end, TIMES + 1), resolution.largest_step)
         theta = space.start()
         network = lambda theta: _network(problem, theta)
-        facts = {"scheme": "deformed-rk4", "parameters": len(theta), "boundary_points": 0}
-        return Plan(space, RungeKutta(RK4), steps, State(theta), network, facts)
+        points = space.points**problem.domain.dim
+        facts = {"scheme": "deformed-ssp104", "parameters": len(theta)}
+        facts |= {"interior_points": points, "boundary_points": 0}
+        return Plan(space, RungeKutta(SSP104), steps, State(theta), network, facts)
 
     def parameters(
         self, task: Task, resolution: WaveResolution, trajectory: Trajectory
@@ -149,16 +154,22 @@ class DeformedWavesStrategy(AbstractStrategy):
         return parameters, np.stack(padded)
 
     def estimate(
-        self, task: Task, answer: Solved, companion: Solved, distance: Distance, layer: float
+        self,
+        task: Task,
+        answer: Solved,
+        companions: Mapping[str, Solved],
+        distance: Distance,
+        layer: float,
     ) -> Float[Array, " k"]:
         """The distance, times the ratio of the largest tails so far, answer to companion."""
+        companion = first_of(companions)
         found = distance(answer.solution, companion.solution)
         tails = [np.maximum.accumulate(_tails(solved)) for solved in (answer, companion)]
         ratio = tails[0] / np.maximum(tails[1], 1e-300)
         return found * np.clip(ratio, LEAST_GAIN, 1.0)
 
     def cost(self, problem: Problem, options: Options, t_end: float, speed: float) -> Cost:
-        """Transforms of four stages a step; steps are limited by diffusion across dense cells."""
+        """Transforms of all stages; steps are limited by diffusion across dense cells."""
         digits = -math.log10(options.rtol or problem.rtol or DEFAULT_TOLERANCE)
         dim, lengths = problem.domain.dim, np.subtract(*problem.domain.bounds[::-1])
         points = min(POINTS_PER_DIGIT * digits, SIZES[-1])
@@ -166,7 +177,7 @@ class DeformedWavesStrategy(AbstractStrategy):
         rate = _diffusivity(problem) * dim * wave**2 / LIMIT
         steps = max(STEPS, t_end / (options.dt or t_end), FRONT_TIME * t_end * rate)
         fields = (problem.components or 1) * points**dim
-        operations = steps * 4 * TRANSFORMS * 5 * fields * math.log2(points**dim)
+        operations = steps * SSP104.stages * TRANSFORMS * 5 * fields * math.log2(points**dim)
         memory = BASE + 8.0 * 100 * fields + 16.0 * TIMES * fields
         seconds = COMPILING + TWO_MARCHES * TRANSFORM_COST * operations / speed
         return Cost(seconds, memory, "rtol")

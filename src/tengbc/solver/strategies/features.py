@@ -93,10 +93,11 @@ class AbstractFeatureStrategy(AbstractStrategy):
     def refuses(self, scheme: AbstractScheme) -> str:
         """Why it cannot march with a scheme; empty if it can."""
 
-    def companion(self, resolution: FeatureResolution) -> FeatureResolution:
+    def companions(self, answer: Solved) -> dict[str, FeatureResolution]:
         """As fine or a little finer, with other features and half the time step."""
-        more = round(resolution.features * FEATURES.companion_features)
-        return replace(resolution.with_half_steps(), features=more, seed=resolution.seed + 1)
+        given: FeatureResolution = answer.resolution
+        more = round(given.features * FEATURES.companion_features)
+        return {"companion": replace(given.with_half_steps(), features=more, seed=given.seed + 1)}
 
     def half_steps(self, resolution: FeatureResolution) -> FeatureResolution:
         return resolution.with_half_steps()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
@@ -14,20 +15,19 @@ from jaxtyping import Float
 from tengbc.costs import Cost
 from tengbc.equations.local import needed_derivatives
 from tengbc.errors import UsageError
-from tengbc.interpolation import within_step
+from tengbc.interpolation import within_steps
 from tengbc.networks import Network, Parameters, polynomials
 from tengbc.options import Options
 from tengbc.patches import refinement
-from tengbc.patches.cells import Cell, Grid
-from tengbc.patches.cutting import CutCells
+from tengbc.patches.cells import Cell
 from tengbc.patches.form import Coefficients
 from tengbc.patches.laws import Laws
-from tengbc.patches.patches import Patches
+from tengbc.patches.library import cells_of, form_over
 from tengbc.problem import Problem
 from tengbc.schemes.radau import RadauIIA
 from tengbc.solver.march import Plan, Trajectory
 from tengbc.solver.sampling import initial_values
-from tengbc.solver.steps import AdaptedSteps
+from tengbc.solver.steps import AdaptedSteps, RepeatedSteps
 from tengbc.solver.strategies.base import (
     AbstractStrategy,
     Applies,
@@ -39,7 +39,8 @@ from tengbc.solver.strategies.base import (
 )
 from tengbc.spaces import State
 from tengbc.spaces.energy import EnergySpace
-from tengbc.spaces.reduced import reduced
+from tengbc.spaces.reduced import in_modes, reduced
+from tengbc.spaces.weak import AbstractWeakSpace
 
 Array = np.ndarray
 STEP_SHARES = {3: 0.15, 5: 0.5}
@@ -47,15 +48,17 @@ STEP_SHARES = {3: 0.15, 5: 0.5}
 ten times too much or more, and more with more stages."""
 GROWTH = 4
 """By which steps become longer where each length needs factorisations, which cost some 20 steps."""
-TIME_TAIL = 0.25
-"""If the companion's own features hold less than this part of its distance, steps are to blame."""
 SHORTER = 0.1
 """Step errors after steps were to blame."""
-COMPANION_STEPS = 0.1
-"""Step errors of a companion, as part of those of its answer."""
-HIGH_ORDER, HIGH_ORDER_CARRIED = 3e-6, 3e-3
-"""For smaller tolerances steps have five stages instead of three; where u is carried along, errors
-in time do not die out, and more stages pay sooner."""
+FEWER = 2
+"""Degrees by which a companion is coarser than its answer. One less would change nothing for a
+field that is even, or odd, about a patch's middle."""
+COMPANION = "companion"
+SLOWEST_GAIN = 0.25
+"""At most this part of a change is left after the next halving of steps, though data have kinks."""
+HIGH_ORDER, HIGH_ORDER_COSTLY = 3e-6, 3e-3
+"""For smaller tolerances steps have five stages instead of three. More stages pay sooner where
+steps are costly, and where u is carried along, as errors in time do not die out then."""
 STAGE_SHARE = 0.01
 """To which part of a step's error its stages are iterated on."""
 REDUCED_SHARE = 0.1
@@ -87,6 +90,15 @@ class PatchResolution:
 
     leaves: tuple[tuple[Cell, int], ...]
     step_tolerance: float
+    fewer: int = 0
+    """Degrees less than the leaves say."""
+    steps: RepeatedSteps | None = None
+    """Those of another march; else steps are as long as their errors allow."""
+
+    @property
+    def answer(self) -> PatchResolution:
+        """That of the answer whose companion this is."""
+        return PatchResolution(self.leaves, self.step_tolerance)
 
 
 @final
@@ -97,6 +109,7 @@ class LocalFeatures(AbstractStrategy):
     what = "polynomials on patches that the domain cuts, coupled in the energy metric"
     honours = frozenset({"rtol"})
     policy = RefinementPolicy(attempts=12, gain=0.9, patience=3)
+    threads = 1
 
     def applies(self, problem: Problem) -> Applies:
         if problem.domain.periodic or problem.domain.dim > 2:
@@ -114,13 +127,20 @@ class LocalFeatures(AbstractStrategy):
         share = STEP_SHARES[self.stages(task)]
         return PatchResolution(tuple(sorted(leaves.items())), share * tolerance)
 
-    def companion(self, resolution: PatchResolution) -> PatchResolution:
-        """The same patches with two degrees more, and steps of a tenth of the error.
+    def companions(self, answer: Solved) -> dict[str, PatchResolution]:
+        """The same steps with two degrees less on each patch, and longer steps in that space.
 
-        One degree more would add nothing to a field that is even, or odd, about a patch's middle.
+        It has some of the answer's features, so that the answer's matrices serve there too.
         """
-        richer = tuple((cell, degree + 2) for cell, degree in resolution.leaves)
-        return PatchResolution(richer, COMPANION_STEPS * resolution.step_tolerance)
+        times = np.array([record.time for record in answer.trajectory.history])
+        steps = RepeatedSteps.of(answer.trajectory.t, times)
+        doubled = steps.doubled()
+        coarser = replace(answer.resolution, fewer=FEWER, steps=steps)
+        return {
+            COMPANION: coarser,
+            "double steps": replace(coarser, steps=doubled),
+            "fourfold steps": replace(coarser, steps=doubled.doubled()),
+        }
 
     def layer(self, task: Task) -> float:
         """Also where initial values are not smooth, or zero: no error is relative to them."""
@@ -128,25 +148,25 @@ class LocalFeatures(AbstractStrategy):
         return self.policy.initial_layer * task.t_end if rough else super().layer(task)
 
     def stages(self, task: Task) -> int:
-        carried = _workshop(task).carried(task)
-        return 5 if task.tolerance < (HIGH_ORDER_CARRIED if carried else HIGH_ORDER) else 3
+        work = _workshop(task)
+        costly = work.carried(task) or not work.few_directions
+        return 5 if task.tolerance < (HIGH_ORDER_COSTLY if costly else HIGH_ORDER) else 3
 
     def discretise(self, task: Task, resolution: PatchResolution) -> Plan:
         work = _workshop(task)
         space = work.space(resolution)
         if not space.linear:  # an earlier march may have used it: a resumed one has not
             space.begin()
-        start = State(space.fitted(task.problem.initial, task.tolerance))
+        start = State(work.start(task, resolution))
         layer, end, stages = self.layer(task), task.t_end, self.stages(task)
         first = layer / LAYER_STEPS if layer else end / FIRST_STEPS
-        marched = space
-        if not space.by_modes:
-            missed = REDUCED_SHARE * resolution.step_tolerance
-            few = reduced(space, space.head(start.theta), end, layer or first, missed)
-            marched = few or space
-        growth = 2 if marched.by_modes else GROWTH
-        steps = AdaptedSteps(end, first, resolution.step_tolerance, stages + 1, growth, layer)
-        scheme = RadauIIA(stages, True, STAGE_SHARE * resolution.step_tolerance)
+        marched = work.marched(resolution, start.theta, end, layer or first)
+        steps = resolution.steps
+        if steps is None:
+            growth = 2 if marched.by_modes else GROWTH
+            steps = AdaptedSteps(end, first, resolution.step_tolerance, stages + 1, growth, layer)
+        accuracy = STAGE_SHARE * resolution.step_tolerance
+        scheme = RadauIIA(stages, resolution.steps is None, accuracy, keeps_stages=True)
         facts = {
             "scheme": scheme.name,
             "patches": len(space.patches),
@@ -164,10 +184,15 @@ class LocalFeatures(AbstractStrategy):
         return space.parameters, np.stack(trajectory.thetas)
 
     def estimate(
-        self, task: Task, answer: Solved, companion: Solved, distance: Distance, layer: float
+        self,
+        task: Task,
+        answer: Solved,
+        companions: Mapping[str, Solved],
+        distance: Distance,
+        layer: float,
     ) -> Float[Array, " k"]:
-        """‖u − ũ‖/‖ũ‖, exactly: the features of an answer are among those of its companion."""
-        return _workshop(task).compared(answer, companion, layer)
+        """The distance to the companion, times how much less the answer leaves out; and in time."""
+        return _workshop(task).compared(answer, companions, layer, self.stages(task))
 
     def refine(
         self,
@@ -200,7 +225,8 @@ class LocalFeatures(AbstractStrategy):
 
     def cost(self, problem: Problem, options: Options, t_end: float, speed: float) -> Cost:
         """Not known beforehand, as patches follow the errors: that of an ordinary problem."""
-        return Cost(ASSUMED_WORK / speed, 4e8, "the number of digits that rtol asks for")
+        digits = "the number of digits that rtol asks for"
+        return Cost(ASSUMED_WORK / speed, 4e8, digits, foreseeable=False)
 
 
 class _Workshop:
@@ -208,23 +234,49 @@ class _Workshop:
 
     def __init__(self, problem: Problem):
         self.laws = _laws(problem)
-        self.cut = CutCells(problem.domain, Grid.over(*map(np.asarray, problem.domain.bounds)))
-        self._spaces: dict[PatchResolution, EnergySpace] = {}
+        self.cut = cells_of(problem.domain)
+        self._spaces: dict[tuple, EnergySpace] = {}
+        self._starts: dict[tuple, Array] = {}
+        self._marched: dict[tuple, AbstractWeakSpace] = {}
         self._errors: dict[PatchResolution, tuple[Array, Array]] = {}
-        self._tails: dict[PatchResolution, float] = {}
-        """The part of each answer's error that its companion's own features hold."""
-        self._shortened: set[tuple] = set()
-        """Leaves for which steps were to blame before."""
+        self._in_time: dict[PatchResolution, bool] = {}
+        """Whether most of each answer's error comes from its steps."""
         self.rough = self.faded = False
 
     def space(self, resolution: PatchResolution) -> EnergySpace:
-        """The space of a resolution; the last two are kept."""
-        if resolution not in self._spaces:
-            while len(self._spaces) >= 2:
-                del self._spaces[next(iter(self._spaces))]
-            patches = Patches(self.cut, dict(resolution.leaves))
-            self._spaces[resolution] = EnergySpace(self.laws, patches)
-        return self._spaces[resolution]
+        """The space of a resolution; those of the last answer and its companions are kept."""
+        key = resolution.leaves, resolution.fewer
+        if key not in self._spaces:
+            if resolution.fewer:
+                found = self.space(resolution.answer).coarser(resolution.fewer)
+            else:
+                self._spaces, self._marched, self._starts = {}, {}, {}
+                form = form_over(self.cut, resolution.leaves, self.laws.components)
+                found = EnergySpace(self.laws, form)
+            self._spaces[key] = found
+        return self._spaces[key]
+
+    def start(self, task: Task, resolution: PatchResolution) -> Float[Array, " p"]:
+        """θ of the initial values: the companion's share of what the answer makes of them."""
+        whole, space = self.space(resolution.answer), self.space(resolution)
+        if resolution.leaves not in self._starts:
+            fitted = whole.fitted(task.problem.initial, task.tolerance)
+            self._starts[resolution.leaves] = whole.head(fitted)
+        head = self._starts[resolution.leaves]
+        return space.theta(head[space.places_in_finer] if resolution.fewer else head)
+
+    def marched(
+        self, resolution: PatchResolution, theta: Float[Array, " p"], end: float, early: float
+    ) -> AbstractWeakSpace:
+        """The space to march in: the few directions that u moves in, if there are few."""
+        key, space = (resolution.leaves, resolution.fewer), self.space(resolution)
+        if key not in self._marched and space.linear and space.by_modes:
+            self._marched[key] = in_modes(space)
+        if key not in self._marched:
+            missed = REDUCED_SHARE * resolution.step_tolerance
+            few = reduced(space, space.head(theta), end, early, missed)
+            self._marched[key] = few or space
+        return self._marched[key]
 
     def first_leaves(self, task: Task) -> dict[Cell, int]:
         problem, laws = task.problem, self.laws
@@ -269,45 +321,56 @@ class _Workshop:
         kappa = float(np.abs(self.coefficients.diffusion).max())
         return speed * task.t_end > math.sqrt(kappa * task.t_end)
 
-    def compared(self, answer: Solved, companion: Solved, layer: float) -> Float[Array, " k"]:
-        """The error of an answer at its times; remembers errors and decays of all patches."""
-        ours, theirs = answer.solution, companion.solution
-        times = np.union1d(ours.times, theirs.times)
-        a, b = (self._heads(s, times) for s in (answer, companion))
-        largest = np.max(np.abs(b), axis=1)
+    @property
+    def few_directions(self) -> bool:
+        """Whether u may move in few directions, so that steps cost next to nothing."""
+        equation, conditions = self.laws.equation_structure, self.laws.condition_structures
+        linear = all(s.affine and s.constant_matrix for s in (equation, *conditions.values()))
+        return linear and equation.constant_offset
+
+    def compared(
+        self, answer: Solved, companions: Mapping[str, Solved], layer: float, stages: int
+    ) -> Float[Array, " k"]:
+        """The error of an answer at its times; remembers errors and decays of all patches.
+
+        The answer's own features, those of its two highest degrees, hold what its companion leaves
+        out; what the answer leaves out follows from how fast they fall, patch by patch. Both miss
+        more than they leave out, by the same factor.
+        """
+        times, mine = answer.solution.times, self.space(answer.resolution)
+        a, b, c, d = (self._heads(one, times) for one in (answer, *companions.values()))
+        companion = companions[COMPANION]
+        largest = np.max(np.abs(a), axis=1)
         lost = (largest > 0) & (largest < FAINTEST)
-        self.faded = bool(np.any(lost & (times >= layer)))
-        mine, other = (self.space(s.resolution) for s in (answer, companion))
-        size = np.linalg.norm(b, axis=1)
-        shared, own = _squares(mine, other, a, b)
-        relative = np.sqrt(shared + own) / np.where(size > 0, size, 1.0)[:, None]
-        late = np.where((times >= layer)[:, None], relative, 0.0)
-        decays = _decays(other, b, np.argmax(late, axis=0))
-        self._errors[answer.resolution] = late.max(axis=0), decays
-        found = np.where(lost, 1.0, np.linalg.norm(relative, axis=1))
-        worst = np.argmax(np.where(times >= layer, found, 0.0))
-        whole = np.sum(shared[worst] + own[worst])
-        # An answer without one right digit says nothing about what is to blame.
-        if 0 < whole < (0.1 * size[worst]) ** 2:
-            self._tails[answer.resolution] = math.sqrt(own[worst].sum() / whole)
-        first = np.searchsorted(times, np.append(0.0, ours.times[:-1]), side="right") - 1
-        after = np.searchsorted(times, np.append(ours.times[1:], ours.times[-1]))
-        return np.array([found[i : j + 1].max() for i, j in zip(first, after, strict=True)])
+        settled = times >= layer
+        self.faded = bool(np.any(lost & settled))
+        size = np.linalg.norm(a, axis=1)
+        size = np.where(size > 0, size, 1.0)
+        shared, own = _squares(mine, self.space(companion.resolution), a, b)
+        tails, decays = _tails_and_decays(mine, a, np.argmax(own * settled[:, None], axis=0))
+        apart = np.sqrt(shared.sum(axis=1) + own.sum(axis=1)) / size
+        patches = apart[:, None] * _still_missed(own, tails, mine.patches.half.min(axis=1))
+        in_space = np.linalg.norm(patches, axis=1)
+        halved, before = (np.linalg.norm(v, axis=1) / size for v in (b - c, c - d))
+        in_time = halved * _left_by_halving(halved[settled].max(), before[settled].max(), stages)
+        self._errors[answer.resolution] = (patches * settled[:, None]).max(axis=0), decays
+        found = np.where(lost, 1.0, np.hypot(in_space, in_time))
+        worst = np.argmax(np.where(settled, found, 0.0))
+        self._in_time[answer.resolution] = bool(in_time[worst] > in_space[worst])
+        return found
 
     def _heads(self, solved: Solved, times: Array) -> Array:
         """Unknowns of a solution at any times, (k, n)."""
         solution, space = solved.solution, self.space(solved.resolution)
         heads = solution.thetas[:, space.order]
-        rows = [within_step(solution.times, float(t), solution.stages) for t in times]
-        return np.stack([weights @ heads[nodes] for nodes, weights in rows])
+        if np.array_equal(times, solution.times):
+            return heads
+        nodes, weights = within_steps(solution.times, times, solution.stages)
+        return np.einsum("ks,ksn->kn", weights, heads[nodes])
 
     def steps_to_blame(self, resolution: PatchResolution) -> bool:
-        """Whether an error is in features that answer and companion share; for leaves once."""
-        to_blame = self._tails.get(resolution, 1.0) < TIME_TAIL
-        if not to_blame or resolution.leaves in self._shortened:
-            return False
-        self._shortened.add(resolution.leaves)
-        return True
+        """Whether most of an error comes from the steps."""
+        return self._in_time.get(resolution, False)
 
     def refined(self, task: Task, resolution: PatchResolution) -> dict[Cell, int]:
         """Finer leaves where errors are; after a march that was lost, all of them."""
@@ -320,7 +383,22 @@ class _Workshop:
         patch_of = self.space(resolution).patches.patch_of
         errors = {cell: float(worst[k]) for cell, k in patch_of.items()}
         rates = {cell: float(decays[k]) for cell, k in patch_of.items()}
+        if len(leaves) == 1:
+            rates |= self._measured_decay(resolution)
         return refinement.by_errors(self.cut, leaves, errors, rates, task.tolerance)
+
+    def _measured_decay(self, resolution: PatchResolution) -> dict[Cell, float]:
+        """The factor by which the error of a single patch fell with the degree, if it was tried."""
+        ((cell, degree),) = resolution.leaves
+        known = {
+            one.leaves[0][1]: float(worst.sum())
+            for one, (worst, _) in self._errors.items()
+            if len(one.leaves) == 1
+        }
+        before = max((d for d in known if d < degree), default=None)
+        if before is None or not 0 < known[degree] < known[before]:
+            return {}
+        return {cell: (known[degree] / known[before]) ** (1 / (degree - before))}
 
 
 def _smooth(task: Task) -> bool:
@@ -349,11 +427,11 @@ def _workshop(task: Task) -> _Workshop:
 
 
 def _squares(
-    mine: EnergySpace, other: EnergySpace, a: Array, b: Array
+    fine: EnergySpace, coarse: EnergySpace, a: Array, b: Array
 ) -> tuple[Float[Array, "k p"], Float[Array, "k p"]]:
-    """Squared distances at each time on each patch: in features of both fields, of the second."""
-    shared, own = (np.zeros((len(a), len(mine.patches))) for _ in range(2))
-    for k, (small, large) in enumerate(zip(_parts(mine, a), _parts(other, b), strict=True)):
+    """Squared distances at each time on each patch: in features of both, in those of the first."""
+    shared, own = (np.zeros((len(a), len(fine.patches))) for _ in range(2))
+    for k, (large, small) in enumerate(zip(_parts(fine, a), _parts(coarse, b), strict=True)):
         n = small.shape[-1]
         shared[:, k] = np.sum((large[..., :n] - small) ** 2, axis=(1, 2))
         own[:, k] = np.sum(large[..., n:] ** 2, axis=(1, 2))
@@ -368,13 +446,43 @@ def _parts(space: EnergySpace, heads: Float[Array, "k n"]) -> list[Float[Array, 
     ]
 
 
-def _decays(space: EnergySpace, heads: Float[Array, "k n"], when: Array) -> Float[Array, " p"]:
-    """How fast shares fall with the degree on each patch, each at its own time."""
+def _still_missed(
+    own: Float[Array, "k p"], tails: Float[Array, " p"], sizes: Float[Array, " p"]
+) -> Float[Array, "k p"]:
+    """The part of a companion's error that is left in its answer, divided among the patches.
+
+    Patches count by what the companion leaves out there, or by its slope, whichever leaves more:
+    what a small patch at a corner leaves out is little itself, but spoils u everywhere.
+    """
     found = []
+    for weights in (own, own / sizes**2):
+        total = weights.sum(axis=1, keepdims=True)
+        found.append(np.sqrt(weights / np.where(total > 0, total, 1.0)) * tails)
+    larger = np.linalg.norm(found[1], axis=1) > np.linalg.norm(found[0], axis=1)
+    return np.where(larger[:, None], found[1], found[0])
+
+
+def _left_by_halving(halved: float, before: float, stages: int) -> float:
+    """What steps miss per change of u when they were halved last; before, u changed by so much.
+
+    Changes fall by 2ˢ⁺¹ with s stages, between the stages too, and by less where data have kinks.
+    If they have not fallen at all, the longest steps were too few to tell: then 2ˢ is assumed.
+    """
+    gain = halved / before if before > halved else 0.5**stages
+    gain = min(max(gain, 0.5 ** (stages + 1)), SLOWEST_GAIN)
+    return gain / (1 - gain)
+
+
+def _tails_and_decays(
+    space: EnergySpace, heads: Float[Array, "k n"], when: Array
+) -> tuple[Float[Array, " p"], Float[Array, " p"]]:
+    """What each patch leaves out, and how fast its shares fall with the degree, at given times."""
+    tails, decays = [], []
     for k, part in enumerate(_parts(space, heads)):
         degree = int(space.patches.degrees[k])
         total = polynomials.exponents(len(space.patches.table.lower), degree).sum(axis=1)
         squares = np.sum(part[when[k]] ** 2, axis=0)
-        shares = np.bincount(total, weights=squares, minlength=degree + 1)
-        found.append(refinement.decay(np.sqrt(shares)))
-    return np.array(found)
+        shares = np.sqrt(np.bincount(total, weights=squares, minlength=degree + 1))
+        tails.append(refinement.tail(shares))
+        decays.append(refinement.decay(shares))
+    return np.array(tails), np.array(decays)

@@ -19,7 +19,7 @@ from tengbc.schemes import SCHEMES, AbstractScheme
 from tengbc.solver.march import Plan, Trajectory
 from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.steps import GridSteps, time_grid
-from tengbc.solver.strategies.base import AbstractStrategy, Applies, Blame, Task
+from tengbc.solver.strategies.base import AbstractStrategy, Applies, Blame, Solved, Task
 from tengbc.solver.strategies.features import COMPILING, keep_every
 from tengbc.spaces import NetworkSpace, State
 
@@ -60,8 +60,8 @@ class Paper(AbstractStrategy):
     def first(self, task: Task) -> None:
         return None
 
-    def companion(self, resolution: None) -> None:
-        return None
+    def companions(self, answer: Solved) -> dict[str, None]:
+        return {}
 
     def refine(
         self, task: Task, resolution: None, trajectory: Trajectory, blame: Blame | None
@@ -169,11 +169,24 @@ def _initial_fit(
     problem, options, fitted = task.problem, task.options, task.stage("initial fit")
     before = fitted.recall()
     if before is not None and before.finished:
-        return before.arrays["theta"]
+        theta = before.arrays["theta"]
+    else:
+        theta = _coarse_fit(network, task)
+        if fitted.stopping:  # what there is must do: the march will not begin in this session
+            return theta
+        fitted.finish(Snapshot({"theta": theta}, finished=True))
+    target = initial_values(problem, collocation.interior)
+    polish = replace(projection, iterations=POLISHING)
+    return polish.fit(theta, collocation, target, 0.0, (options.seed, 0, 1)).theta
+
+
+def _coarse_fit(network: Network, task: Task) -> Float[Array, " p"]:
+    """On few points of its own, so that it is the same whatever the march's points are."""
+    problem, options = task.problem, task.options
     coarse = Collocation(
         problem,
         network,
-        problem.domain.interior(min(PAPER.fit_points, len(collocation.interior))),
+        problem.domain.interior(PAPER.fit_points),
         boundary_points(problem.domain, PAPER.fit_boundary_points),
     )
     iterations = options.fit_iterations or PAPER.fit_iterations
@@ -185,12 +198,5 @@ def _initial_fit(
 
     fitter = SeparableProjection(iterations, PAPER.fit_subset, patience=60, acceleration=True)
     target = initial_values(problem, coarse.interior)
-    start, key = coarse.parameters.start, (options.seed, 0, 0)
-    theta = fitter.fit(start, coarse, target, 0.0, key, progress=told, stage=fitted).theta
-    if fitted.stopping:  # what there is must do: the march will not begin in this session
-        return theta
-    target = initial_values(problem, collocation.interior)
-    polish = replace(projection, iterations=POLISHING)
-    theta = polish.fit(theta, collocation, target, 0.0, (options.seed, 0, 1)).theta
-    fitted.finish(Snapshot({"theta": theta}, finished=True))
-    return theta
+    start, key, stage = coarse.parameters.start, (options.seed, 0, 0), task.stage("initial fit")
+    return fitter.fit(start, coarse, target, 0.0, key, progress=told, stage=stage).theta

@@ -57,8 +57,9 @@ def trials(contest: Contest) -> Iterator[Trial]:
             continue
         model.measured = run
         setting, seconds = f"{run.choice}", run.solution.total_seconds
-        unknowns = run.solution.unknowns
-        yield Trial(setting, seconds, watch.compiling, unknowns, run.errors, contest.end)
+        unknowns, march = run.solution.unknowns, run.solution.seconds["march"]
+        known = (unknowns, run.errors, contest.end)
+        yield Trial(setting, seconds, watch.compiling, *known, march=march)
 
 
 class Choice(NamedTuple):

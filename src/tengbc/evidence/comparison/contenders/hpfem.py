@@ -31,6 +31,7 @@ def trials(contest: Contest) -> Iterator[Trial]:
             return
         solution, passed, compiling = run
         errors = contest.errors(solution.at_times)
-        yield Trial(f"{settings}", passed, compiling, solution.unknowns, errors, contest.end)
+        seconds, march = (passed, compiling), solution.seconds["march"]
+        yield Trial(f"{settings}", *seconds, solution.unknowns, errors, contest.end, march=march)
         if passed > contest.seconds / 2:
             return

@@ -31,6 +31,7 @@ def fast_trials(contest: Contest) -> Iterator[Trial]:
             contest.errors(solution.at_times),
             float(solution.times[-1]),
             note=f"estimated error {solution.error_estimate.max():.1e}",
+            march=solution.seconds["march"],
         )
         if outcome is Outcome.TOLERANCE_NOT_REACHED or passed > contest.seconds / 1.5:
             return
@@ -59,4 +60,5 @@ def paper_trials(contest: Contest) -> Iterator[Trial]:
     if passed > 1.1 * contest.seconds:
         note += "; the initial fit and one step take longer than the seconds"
     setting, unknowns = "heun, dt 5e-4", len(solution.parameters)
-    yield Trial(setting, passed, compiling, unknowns, errors, reached, complete, note)
+    known = (unknowns, errors, reached, complete, note)
+    yield Trial(setting, passed, compiling, *known, march=solution.seconds["march"])
