@@ -86,6 +86,18 @@ class EnergySpace(AbstractWeakSpace):
         ]
         return np.concatenate(rows)
 
+    def nearest(self, c: Float[Array, " f"], tau: float) -> Float[Array, " n"]:
+        """The unknowns v for which v − τ·v̇ is that of the finer space's c, at t = 0.
+
+        In the energy metric they are the nearest. Those that stand for c's own features alone would
+        begin a march with a layer: their rates miss what the others held.
+        """
+        assert self.finer is not None
+        own = c[self.places_in_finer]
+        rate = self.finer.remainder(c, 0.0)[0] - self.finer.moved(c)
+        right = own - tau * (rate[self.places_in_finer] - self.remainder(own, 0.0)[0])
+        return self.solve(tau, right, np.zeros(0))
+
     def _head_order(self) -> Array:
         """For each unknown, its place in the network's head, which has a row per component."""
         starts, total = self.patches.table.starts, self.patches.table.unknowns

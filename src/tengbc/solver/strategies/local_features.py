@@ -39,7 +39,7 @@ from tengbc.solver.strategies.base import (
 )
 from tengbc.spaces import State
 from tengbc.spaces.energy import EnergySpace
-from tengbc.spaces.reduced import in_modes, reduced
+from tengbc.spaces.reduced import POLE, in_modes, reduced
 from tengbc.spaces.weak import AbstractWeakSpace
 
 Array = np.ndarray
@@ -257,13 +257,19 @@ class _Workshop:
         return self._spaces[key]
 
     def start(self, task: Task, resolution: PatchResolution) -> Float[Array, " p"]:
-        """θ of the initial values: the companion's share of what the answer makes of them."""
-        whole, space = self.space(resolution.answer), self.space(resolution)
-        if resolution.leaves not in self._starts:
+        """θ of the initial values; a companion begins at what is nearest to its answer.
+
+        Both are found at once, while both are linearised around the initial values.
+        """
+        key = resolution.leaves, resolution.fewer
+        if key not in self._starts:
+            answer = resolution.answer
+            whole, coarse = self.space(answer), self.space(replace(answer, fewer=FEWER))
             fitted = whole.fitted(task.problem.initial, task.tolerance)
-            self._starts[resolution.leaves] = whole.head(fitted)
-        head = self._starts[resolution.leaves]
-        return space.theta(head[space.places_in_finer] if resolution.fewer else head)
+            nearest = coarse.nearest(whole.head(fitted), POLE * task.t_end)
+            self._starts[resolution.leaves, 0] = fitted
+            self._starts[resolution.leaves, FEWER] = coarse.theta(nearest)
+        return self._starts[key]
 
     def marched(
         self, resolution: PatchResolution, theta: Float[Array, " p"], end: float, early: float
