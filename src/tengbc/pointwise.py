@@ -34,6 +34,14 @@ class Evaluator:
         values = self._at_points(points if many else points[None], time)
         return np.asarray(values if many else values[0], dtype=np.float64)
 
+    def along(self, x: Float[np.ndarray, "n d"], t: float, *directions) -> dict[int, np.ndarray]:
+        """Values and derivatives along directions (dx, dt), as `Vectorised.along` gives them."""
+        if self._number is not None:
+            value = self(x, t)
+            keys = range(1, 1 << len(directions))
+            return {0: value, **dict.fromkeys(keys, np.zeros_like(value))}
+        return self._at_points.along((x, float(t)), *directions)
+
 
 def as_points(x, dim: int) -> Float[np.ndarray, "..."]:
     """One point (d,) or many (n, d) as float64, on an interval also (n,); else an error."""

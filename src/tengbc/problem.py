@@ -82,9 +82,7 @@ class Problem:
             exact = self._numeric(exact, 2, "exact") or exact
         self.exact_function = exact
         self.shape = field_shape(self)
-        self._evaluate_initial = Evaluator(
-            self.initial_coefficient, domain.dim, self.initial_coefficient.number
-        )
+        self._evaluate_initial = self.evaluator(self.initial_coefficient)
         self._evaluate_exact = None if exact is None else Evaluator(exact, domain.dim)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -153,6 +151,11 @@ class Problem:
     ) -> Vectorised:
         """A function made of this problem's parts, for n points; traced once under its name."""
         return self.kept(("program", name), lambda: Vectorised(function, in_axes))
+
+    def evaluator(self, part: Coefficient) -> Evaluator:
+        """One of this problem's coefficients at points; traced once, whoever asks for it."""
+        make = lambda: (part, Evaluator(part, self.domain.dim, part.number))
+        return self.kept(("evaluator", id(part)), make)[1]
 
     def kept(self, name: Hashable, make: Callable[[], Any]) -> Any:
         """What is made of this problem once, under its name, and lives as long as the problem."""

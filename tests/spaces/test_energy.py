@@ -223,3 +223,24 @@ def test_a_coarser_space_of_a_law_that_is_not_linear_is_assembled_anew():
     direct = space(problem, uneven(HOLED, (3, 4)))
     scale = abs(direct.stiffness).max()
     assert abs(coarse.stiffness - direct.stiffness).max() <= 1e-6 * scale
+
+
+@pytest.mark.parametrize("reacts", [False, True])
+def test_a_coarser_space_begins_without_a_layer(reacts):
+    """Its rates in a first step are those of the finer space, which its own features' are not."""
+    equation = tb.ReactionDiffusion(0.4, lambda u: u - u**3) if reacts else tb.Heat(0.4)
+    problem = holed(equation, lambda x, t: jnp.sin(3 * x[0] + x[1]) + t)
+    fine = space(problem, uneven(HOLED, (5, 6, 7)))
+    coarse, tau = fine.coarser(2), 0.02
+    c = fine.head(fine.fitted(problem.initial))
+    places = coarse.places_in_finer
+
+    def after(found, unknowns):
+        """v − τ·v̇, by the laws themselves."""
+        return unknowns - tau * found.rates(found.theta(unknowns), 0.0)[:, 0]
+
+    found, wanted = coarse.nearest(c, tau), after(fine, c)[places]
+    missed = np.linalg.norm(after(coarse, found) - wanted) / np.linalg.norm(wanted)
+    cut_off = np.linalg.norm(after(coarse, c[places]) - wanted) / np.linalg.norm(wanted)
+    # What is not linear is linearised around the initial values, so it is a step of Newton.
+    assert missed < (1e-3 * cut_off if reacts else 1e-12) and cut_off > 1e-4

@@ -11,11 +11,9 @@ from tengbc.cli.baseline import baseline
 from tengbc.cli.check import check
 from tengbc.cli.compare import compare
 from tengbc.cli.doctor import doctor
-from tengbc.cli.export import export
 from tengbc.cli.new import new
-from tengbc.cli.plot import plot
-from tengbc.cli.report import report
 from tengbc.cli.reproduce import reproduce
+from tengbc.cli.results import export, plot, report
 from tengbc.cli.resume import resume
 from tengbc.cli.run import run
 from tengbc.errors import TengbcError

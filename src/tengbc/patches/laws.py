@@ -241,7 +241,7 @@ class _LinearEquation:
     def __init__(self, laws: Laws, terms: LinearTerms):
         self.terms, self.dim, self.components = terms, laws.dim, laws.components
         self._diffusivities, self._velocities, self._sources = (
-            [Evaluator(c, self.dim, c.number) for c in each] for each in terms
+            [laws.problem.evaluator(c) for c in each] for each in terms
         )
         self._slopes = [Evaluator(_gradient(c), self.dim) for c in terms.diffusivities]
 
@@ -415,7 +415,7 @@ class _PlainLaw(_TracedLaw):
     def __init__(self, condition: AbstractCondition, laws: Laws, law: tuple[Coefficient, ...]):
         super().__init__(condition, laws)
         self.a, self.b, self.v = law
-        self._data = Evaluator(self.v, laws.dim, self.v.number)
+        self._data = laws.problem.evaluator(self.v)
 
     def refusal(self, points: BoundaryPoints, state: State) -> str:
         matrices = (np.asarray(part.value, dtype=float) for part in (self.a, self.b))

@@ -19,7 +19,7 @@ class Remembering:
     """
 
     def __init__(self, steps: Steps):
-        self._all = steps
+        self.steps = steps
         self._last: list[bytes | None] = [None] * len(steps.inputs)
         self._one_at_a_time = threading.Lock()
         self._kept = 0
@@ -39,9 +39,9 @@ class Remembering:
             self._keep(same, arguments)
         values = self._values.copy()
         self._fill(values, arguments)
-        run(self._rest, values, check=not self._all.checked)
-        self._all.checked = True
-        return [np.array(values[place]) for place in self._all.outputs]
+        run(self._rest, values, check=not self.steps.checked)
+        self.steps.checked = True
+        return [np.array(values[place]) for place in self.steps.outputs]
 
     def _same(self, arguments: list[Array]) -> int:
         """Which arguments are those of the last call, one bit for each; they are noted."""
@@ -57,19 +57,19 @@ class Remembering:
         return same
 
     def _fill(self, values: list[Any], arguments: list[Array]) -> None:
-        for place, argument in zip(self._all.inputs, arguments, strict=True):
+        for place, argument in zip(self.steps.inputs, arguments, strict=True):
             values[place] = argument
 
     def _keep(self, same: int, arguments: list[Array]) -> None:
         """Compute what depends on the same arguments alone; the rest is left for later."""
-        first = [step for step in self._all.steps if not step.depends & ~same]
-        rest = [step for step in self._all.steps if step.depends & ~same]
-        values = self._all.values.copy()
+        first = [step for step in self.steps.steps if not step.depends & ~same]
+        rest = [step for step in self.steps.steps if step.depends & ~same]
+        values = self.steps.values.copy()
         self._fill(values, arguments)
-        run([step._replace(last=()) for step in first], values, check=not self._all.checked)
-        wanted = {place for step in rest for place in step.inputs} | set(self._all.outputs)
+        run([step._replace(last=()) for step in first], values, check=not self.steps.checked)
+        wanted = {place for step in rest for place in step.inputs} | set(self.steps.outputs)
         made = {place for step in first for place in step.outputs}
-        kept = self._all.values.copy()
+        kept = self.steps.values.copy()
         for place in made & wanted:
             kept[place] = _own(values[place], arguments)
         self._kept, self._values = same, kept

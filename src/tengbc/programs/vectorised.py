@@ -18,6 +18,7 @@ from jax import export
 from tengbc.errors import TengbcError
 from tengbc.programs.elementwise import Unknown
 from tengbc.programs.memory import Remembering
+from tengbc.programs.nilpotent import Number, derivatives
 from tengbc.programs.walk import Steps
 
 SIZES = 16
@@ -39,17 +40,62 @@ class Vectorised:
         self._function = function if in_axes is None else jax.vmap(function, in_axes)
         self._traced: dict[Any, _Traced] = {}
         self._compiled: Callable | None = None
+        self._nested: Vectorised | None = None
         self.missing = ""
         """What NumPy could not do, if it ever could not."""
 
     def __call__(self, *arguments: Any) -> Any:
+        traced, n, arrays = self._for(arguments)
+        if traced is None:
+            return self._by_xla(arguments)  # JAX says in its own words what does not fit
+        found = traced(n, arrays)
+        if found is None:
+            self.missing = traced.missing
+            return self._by_xla(arguments)
+        return found[0] if traced.single else jax.tree.unflatten(traced.tree, found)
+
+    def along(self, arguments: Sequence, *directions: Sequence) -> dict[int, np.ndarray]:
+        """The function and its derivatives along directions, each alone and with the others.
+
+        A direction has an entry for each argument, None where it leaves it alone. Bit k of a key
+        stands for direction k: 0 is the value, 0b11 the derivative along the first and the second.
+        The function has one array as its value.
+        """
+        traced, n, arrays = self._for(arguments)
+        numbers = [{0: array} for array in arrays]
+        for k, direction in enumerate(directions):
+            for number, part in zip(numbers, direction, strict=True):
+                if part is not None:
+                    number[1 << k] = np.broadcast_to(np.asarray(part, float), number[0].shape)
+        found = None if traced is None else traced.along(n, numbers)
+        if found is None:
+            return self._by_jvp(arguments, directions)
+        nothing = np.zeros_like(found[0])
+        return {key: found.get(key, nothing) for key in range(1 << len(directions))}
+
+    def _by_jvp(self, arguments: Sequence, directions: Sequence[Sequence]) -> dict:
+        """The same by JAX, where a rule is missing: derivatives of derivatives, traced."""
+        whole = [
+            tuple(
+                np.zeros(np.shape(a)) if part is None else np.broadcast_to(part, np.shape(a))
+                for a, part in zip(arguments, direction, strict=True)
+            )
+            for direction in directions
+        ]
+        self._nested = self._nested or Vectorised(_nested(self._function), None)
+        given = tuple(np.asarray(a, dtype=float) for a in arguments)
+        return self._nested(given, tuple(whole))
+
+    def _for(self, arguments: Sequence) -> tuple[_Traced | None, int, list[np.ndarray]]:
+        """The program for such arguments, their number of points, and they as arrays."""
+        arguments = tuple(arguments)
         flat = all(map(_is_leaf, arguments))
         leaves, tree = (arguments, None) if flat else jax.tree.flatten(arguments)
         arrays = [np.asarray(leaf) for leaf in leaves]
         axes = self._axes(arguments, flat)
         sizes = {a.shape[0] for a, axis in zip(arrays, axes, strict=True) if axis == 0 and a.ndim}
         if len(sizes) > 1:
-            return self._by_xla(arguments)  # JAX says in its own words what does not fit
+            return None, 0, arrays
         n = sizes.pop() if sizes else 0
         key = (
             tree,
@@ -63,11 +109,7 @@ class Vectorised:
             leaves, tree = jax.tree.flatten(arguments)
             traced = self._trace(leaves, tree, axes, n)
             self._traced[key if traced.any_size else (key, n)] = traced
-        found = traced(n, arrays)
-        if found is None:
-            self.missing = traced.missing
-            return self._by_xla(arguments)
-        return found[0] if traced.single else jax.tree.unflatten(traced.tree, found)
+        return traced, n, arrays
 
     def _axes(self, arguments: tuple, flat: bool) -> Sequence[int | None]:
         """The axis of each array."""
@@ -128,6 +170,20 @@ class _Traced:
                 self.missing = f"{type(error).__name__}: {error}"
                 return None
 
+    def along(self, n: int, numbers: list[Number]) -> Number | None:
+        """The one output of arguments with parts beside ε; None if NumPy cannot compute it."""
+        if self._unknown or not self.single:
+            return None
+        with np.errstate(all="ignore"):
+            try:
+                if n not in self._ready:
+                    self._make_ready(n)
+                return derivatives(self._ready[n].steps, numbers)[0]
+            except TengbcError:
+                raise
+            except MISSING:
+                return None
+
     def _make_ready(self, n: int) -> None:
         kind = type(self._symbol) if self.any_size else ()
 
@@ -137,6 +193,20 @@ class _Traced:
         if len(self._ready) >= SIZES:
             self._ready.pop(next(iter(self._ready)))
         self._ready[n] = Remembering(Steps(self._program, sized))
+
+
+def _nested(function: Callable) -> Callable:
+    """A function's derivatives along directions, as `Vectorised.along` gives them."""
+
+    def found(arguments: tuple, directions: tuple) -> dict[int, Any]:
+        if not directions:
+            return {0: function(*arguments)}
+        inner = lambda *moved: found(moved, directions[:-1])
+        values, slopes = jax.jvp(inner, arguments, directions[-1])
+        last = 1 << len(directions) - 1
+        return {**values, **{key | last: slope for key, slope in slopes.items()}}
+
+    return found
 
 
 @lru_cache(maxsize=1)

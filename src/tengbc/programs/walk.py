@@ -49,6 +49,8 @@ class Step(NamedTuple):
     """One bit for each argument of the program."""
     made: tuple[Any, ...]
     """(shape, type) of what comes out."""
+    name: str
+    """What JAX calls the operation."""
     last: tuple[int, ...] = ()
     """Values that nothing needs afterwards."""
 
@@ -64,6 +66,8 @@ class Steps:
         self.values: list[Any] = []
         """Constants at their places, None where arguments and results will be."""
         self._depends: list[int] = []
+        self.own_derivatives = False
+        """Whether a part says itself what its derivative is."""
         arguments = program.jaxpr.invars
         self.inputs = [self._place(depends=1 << k) for k in range(len(arguments))]
         self.outputs = self._write(program.jaxpr, program.consts, self.inputs)
@@ -106,6 +110,7 @@ class Steps:
         if official is not equation.primitive or equation.effects:
             raise Unknown(name)
         if name in PARTS:
+            self.own_derivatives |= name.startswith("custom")
             part = equation.params[PARTS[name]]
             if isinstance(part, ClosedJaxpr):
                 return self._write(part.jaxpr, part.consts, inputs)
@@ -120,7 +125,7 @@ class Steps:
         for i in inputs:
             depends |= self._depends[i]
         outputs = [self._place(depends=depends) for _ in made]
-        step = Step(function, tuple(inputs), tuple(outputs), several, depends, made)
+        step = Step(function, tuple(inputs), tuple(outputs), several, depends, made, name)
         if depends:
             self._steps.append(step)
         else:
@@ -183,7 +188,7 @@ class Steps:
 
 def run(steps: Sequence[Step], values: list[Any], check: bool) -> None:
     """Take steps, each result at its place; if checked, it must be what JAX announced."""
-    for function, inputs, outputs, several, _, made, last in steps:
+    for function, inputs, outputs, several, _, made, _, last in steps:
         found = function(*[values[place] for place in inputs])
         if several:
             for place, value in zip(outputs, found, strict=True):

@@ -13,6 +13,8 @@ import numpy as np
 from jax import jvp
 from jaxtyping import Float
 
+from tengbc.coefficient import Coefficient
+from tengbc.equations.base import LinearTerms
 from tengbc.geometry.points import BoundaryPoints
 from tengbc.pointwise import check_finite
 from tengbc.problem import Problem
@@ -90,26 +92,63 @@ def _starts(problem: Problem, boundary: Sequence[BoundaryPoints]) -> Iterator[tu
     m, terms = problem.components or 1, problem.equation.linear_terms
     x, normal = (np.concatenate([getattr(p, part) for p in boundary]) for part in ("x", "normal"))
     nothing = np.zeros((len(x), m))
-    if not problem.initial_coefficient.constant or terms is None:
-        laws = (problem.conditions[p.segment].coefficients for p in boundary)
-        if any(law is not None and np.any(law[1].value) for law in laws):
-            found = problem.program("start on the boundary", _sloped_start(problem))(x, normal)
-        else:  # no slope is asked for, and a rate from outside JAX could not tell it
-            found = problem.program("values on the boundary", _start(problem))(x), (nothing,) * 2
-    elif all(f.constant for f in terms.sources):  # nothing spreads and nothing is carried
-        rate = sum(np.asarray(f.value) for f in terms.sources) + nothing
-        found = (problem.initial(x), rate), (nothing, nothing)
-    else:
-        source = lambda y: sum(f(y, 0.0) for f in terms.sources)
-        rates = problem.program("source on the boundary", lambda x, n: jvp(source, (x,), (n,)))
-        rate, slope = (part.reshape(len(x), -1) + nothing for part in rates(x, normal))
-        found = (problem.initial(x), rate), (nothing, slope)
+    laws = (problem.conditions[p.segment].coefficients for p in boundary)
+    sloped = any(law is not None and np.any(law[1].value) for law in laws)
+    if terms is not None:
+        found = _linear_start(problem, terms, x, normal if sloped else None)
+    elif sloped:
+        found = problem.program("start on the boundary", _sloped_start(problem))(x, normal)
+    else:  # no slope is asked for, and a rate from outside JAX could not tell it
+        found = problem.program("values on the boundary", _start(problem))(x), (nothing,) * 2
     ends = np.cumsum([len(p) for p in boundary])[:-1]
     (value, rate), (slope, rate_slope) = jax.tree.map(
         lambda part: np.split(part.reshape(len(x), m), ends), found
     )
     for k in range(len(boundary)):
         yield (value[k], slope[k]), (rate[k], rate_slope[k])
+
+
+def _linear_start(
+    problem: Problem,
+    terms: LinearTerms,
+    x: Float[np.ndarray, "n d"],
+    normal: Float[np.ndarray, "n d"] | None,
+) -> tuple[Trace, Trace]:
+    """(u₀, L(u₀)) and their normal derivatives, with L(u) = Σκ·∇²u − Σv·∇u + Σf.
+
+    Nothing has to be traced for that beside the coefficients themselves. Without a normal, no slope
+    is asked for: it is zero.
+    """
+    shape, along = (len(x), problem.components or 1), () if normal is None else ((normal, None),)
+    slope = len(along)  # the key of ∂ₙ, or that of the value
+
+    def both(coefficient: Coefficient, *rest: int) -> tuple[np.ndarray, np.ndarray]:
+        """A coefficient and its normal derivative."""
+        found = problem.evaluator(coefficient).along(x, 0.0, *along)
+        parts = (part.reshape(len(x), -1, *rest) for part in (found[0], found[slope]))
+        value, moved = (np.broadcast_to(part, (*shape, *rest)) for part in parts)
+        return value, moved if slope else np.zeros_like(value)
+
+    def product(factor: Sequence, part: Sequence) -> np.ndarray:
+        """fg and ∂ₙ(fg)."""
+        return np.stack([factor[0] * part[0], factor[0] * part[1] + factor[1] * part[0]])
+
+    start = problem.evaluator(problem.initial_coefficient)
+    rate = np.zeros((2, *shape)) + sum(np.stack(both(f)) for f in terms.sources)
+    constant = problem.initial_coefficient.constant  # nothing spreads and nothing is carried
+    for axis, e in enumerate(() if constant else np.eye(x.shape[1])):
+        found = start.along(x, 0.0, *along, (e, None), (e, None))
+        nothing = np.zeros(shape)
+        first, second = (
+            [found[key].reshape(shape), found[key | 1].reshape(shape) if slope else nothing]
+            for key in (0b1 << slope, 0b11 << slope)
+        )
+        for kappa in terms.diffusivities:
+            rate += product(both(kappa), second)
+        for velocity in terms.velocities:
+            rate -= product([half[..., axis] for half in both(velocity, x.shape[1])], first)
+    value, moved = both(problem.initial_coefficient)
+    return (value, rate[0]), (moved, rate[1])
 
 
 def _start(problem: Problem) -> Callable:
@@ -134,9 +173,8 @@ def _by_coefficients(
     if v.constant:
         data, moves = np.asarray(v.value), 0.0
     else:
-        along = lambda x: jvp(lambda t: v(x, t), (0.0,), (1.0,))
-        found = problem.program(("data and its rate", points.segment), along)(points.x)
-        data, moves = (part.reshape(len(points), -1) for part in found)
+        found = problem.evaluator(v).along(points.x, 0.0, (None, 1.0))
+        data, moves = (found[key].reshape(len(points), -1) for key in (0, 1))
     # A factor of zero counts even where a slope is not finite.
     times = lambda factor, part: factor * part if np.any(factor) else 0.0
     value, moved = (

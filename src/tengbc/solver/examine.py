@@ -181,9 +181,7 @@ def _outflow(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding
     flows = [term for term in terms if isinstance(term, Transport)]
     if not flows or not all(isinstance(term, Transport | Source | Reaction) for term in terms):
         return
-    velocities = [
-        Evaluator(flow.velocity, problem.domain.dim, flow.velocity.number) for flow in flows
-    ]
+    velocities = [problem.evaluator(flow.velocity) for flow in flows]
     boundary = boundary_points(problem.domain, POINTS)
     jumps, drifts = initial_mismatch(problem, boundary, t_end)
     for points in boundary:
@@ -245,4 +243,4 @@ def _prescribed(problem: Problem, segment: str) -> Evaluator | None:
     law = problem.conditions[segment]
     if law.coefficients is None or not law.prescribes_value or not law.coefficients[0].equals(1):
         return None
-    return Evaluator(law.coefficients[2], problem.domain.dim, law.coefficients[2].number)
+    return problem.evaluator(law.coefficients[2])

@@ -74,7 +74,7 @@ SOURCE_TIMES = 5
 INITIAL_SHARE, SOURCE_SHARE = 0.3, 3.0
 """What may be missed of initial values and sources, in units of the tolerance: u is smoother than
 its source."""
-INITIAL_POINTS = 4096
+INITIAL_POINTS = 1024
 """Points at which initial values are looked at before the first march."""
 ASSUMED_WORK = 3e10
 """Floating-point operations of an ordinary problem at engineering accuracy."""

@@ -6,6 +6,7 @@ the plane will do, as will an interval.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Collection
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -179,8 +180,7 @@ def _reversed(stroke: Stroke) -> Stroke:
 def _interval(domain: Domain, size: float, levels: int, layers: Collection[str]) -> Any:
     """Equal cells, those at the ends named in `layers` split geometrically."""
     ngs = ngsolve()
-    from netgen import meshing  # pyright: ignore[reportMissingImports]
-
+    meshing: Any = importlib.import_module("netgen.meshing")
     (start,), (end,) = domain.bounds
     cells = max(1, int(np.ceil((end - start) / size)))
     places = list(np.linspace(start, end, cells + 1))
