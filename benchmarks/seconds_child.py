@@ -74,7 +74,18 @@ def second(name: str, rtol: str) -> None:
     solution = tb.solve(problem, rtol=float(rtol))
     seconds = time.perf_counter() - began
     stated = float(np.max(solution.error_estimate))
-    say(seconds=seconds, error=worst_error(problem, solution), stated=stated)
+    foretold = expected(problem, float(rtol))
+    say(seconds=seconds, error=worst_error(problem, solution), stated=stated, foretold=foretold)
+
+
+def expected(problem: tb.Problem, rtol: float | None = None) -> float:
+    """The seconds that `tengbc check` foretells."""
+    from tengbc.costs import speed
+    from tengbc.options import options
+
+    assert problem.t_end is not None
+    chosen = tb.select_strategy(problem).strategy
+    return chosen.cost(problem, options(rtol=rtol), problem.t_end, speed()).seconds
 
 
 def rival(name: str, wanted: str) -> None:
@@ -147,7 +158,8 @@ def square() -> None:
 
     errors = measure(solution)
     assert errors is not None
-    say(seconds=seconds, error=errors.worst, stated=float(np.nanmax(solution.error_estimate)))
+    stated = float(np.nanmax(solution.error_estimate))
+    say(seconds=seconds, error=errors.worst, stated=stated, foretold=expected(problem))
 
 
 if __name__ == "__main__":

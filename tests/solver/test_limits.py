@@ -22,12 +22,12 @@ from tengbc.solution import Solution
 from tengbc.solver import verified
 from tengbc.solver.march import Plan, Trajectory
 from tengbc.solver.steps import GridSteps, StepGrading, time_grid
-from tengbc.solver.strategies.base import AbstractStrategy, Applies, Solved
+from tengbc.solver.strategies.base import AbstractStrategy, Applies, Solved, Task
 from tengbc.solver.strategies.deformed_waves import DeformedWavesStrategy, WaveResolution
 from tengbc.solver.strategies.features import FACTORISING, PRODUCTS, FeatureResolution
 from tengbc.solver.strategies.frozen_features import FrozenFeatures
 from tengbc.solver.strategies.local_features import LocalFeatures, PatchResolution
-from tengbc.solver.verified import Runner, new_task, solve_verified
+from tengbc.solver.verified import Runner, solve_verified
 from tengbc.spaces import AbstractSpace, State
 from tengbc.timing import Deadline
 from tests.faults.cases import PAPER, PROBLEMS
@@ -298,7 +298,7 @@ def test_what_is_expected_is_computing_times_work_and_compiling_once(monkeypatch
 
 
 def task_for(problem, journal=NO_JOURNAL):
-    return new_task(problem, options(rtol=1e-4), 1.0, lambda *known: None, journal)
+    return Task.of(problem, options(rtol=1e-4), 1.0, lambda *known: None, journal)
 
 
 def solved(resolution, thetas=NOTHING, seconds=(1.0, 0.0)):

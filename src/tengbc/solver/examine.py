@@ -209,16 +209,20 @@ def _cost(problem: Problem, options: Options, t_end: float) -> Iterator[Finding]
         yield Finding("error", str(error), error)
         return
     yield Finding("fine", f"strategy: {selection}")
-    cost = selection.strategy.cost(problem, options, t_end, costs.speed())
+    try:
+        cost = selection.strategy.cost(problem, options, t_end, costs.speed())
+    except TengbcError:  # of data that were complained about before
+        return
     there = costs.machine_memory()
     yield Finding(
         "fine" if cost.memory <= there else "error",
         f"memory: at most about {cost.memory / costs.GIGABYTE:.1f} GB of "
         f"{there / costs.GIGABYTE:.0f} GB",
     )
-    shown = f"{cost.seconds:.0f} s" if cost.seconds < 120 else f"{cost.seconds / 60:.0f} min"
     if cost.foreseeable:
-        yield Finding("fine", f"time: roughly {shown}")
+        shown = f"{cost.seconds:.0f} s" if cost.seconds < 120 else f"{cost.seconds / 60:.0f} min"
+        text = f"roughly {shown}" if cost.seconds > 1 else "less than a second or two"
+        yield Finding("fine", f"time: {text}")
     else:
         yield Finding(
             "fine",

@@ -17,7 +17,8 @@ from tengbc.solution import Solution
 from tengbc.solver.examine import check_free, examine
 from tengbc.solver.march import Callback
 from tengbc.solver.strategies import checked_strategy, select_strategy
-from tengbc.solver.verified import Runner, new_task, solve_verified
+from tengbc.solver.strategies.base import Task
+from tengbc.solver.verified import Runner, solve_verified
 from tengbc.threads import blas_threads
 from tengbc.timing import Deadline
 from tengbc.types import Progress
@@ -108,7 +109,7 @@ def solve_once(problem: Problem, chosen: Options, progress: Progress) -> Solutio
     """Solve at the first resolution without a companion, so that no error is stated."""
     strategy, t_end = select_strategy(problem, chosen).strategy, chosen.t_end
     assert t_end is not None
-    task = new_task(problem, chosen, t_end, progress, NO_JOURNAL)
+    task = Task.of(problem, chosen, t_end, progress, NO_JOURNAL)
     return Runner(strategy, task)(strategy.first(task), "answer").solution
 
 

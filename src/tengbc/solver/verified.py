@@ -24,9 +24,7 @@ from tengbc.options import Options
 from tengbc.outcome import Outcome, Result
 from tengbc.problem import Problem
 from tengbc.solution import Solution
-from tengbc.solver.compatibility import initial_mismatch
 from tengbc.solver.march import Callback, ProgressWatch, march, trajectory_of
-from tengbc.solver.sampling import boundary_points
 from tengbc.solver.strategies.base import AbstractStrategy, Blame, Solved, Task, first_of
 from tengbc.timing import NO_DEADLINE, Deadline, Stopwatch
 from tengbc.types import Progress
@@ -50,24 +48,11 @@ def solve_verified(
     deadline: Deadline = NO_DEADLINE,
 ) -> Solution:
     """Solve to the tolerance by a strategy until the deadline, and state the error."""
-    task = new_task(problem, options, t_end, progress, journal, deadline)
+    task = Task.of(problem, options, t_end, progress, journal, deadline)
     if not strategy.measures_error:
         return Runner(strategy, task, callbacks)(strategy.first(task), "march").solution
     task = replace(task, options=options.model_copy(update={"rtol": task.tolerance}))
     return _refined(strategy, Runner(strategy, task, callbacks))
-
-
-def new_task(
-    problem: Problem,
-    options: Options,
-    t_end: float,
-    progress: Progress,
-    journal: Journal,
-    deadline: Deadline = NO_DEADLINE,
-) -> Task:
-    """A task, and how far its initial and boundary data disagree."""
-    apart = initial_mismatch(problem, boundary_points(problem.domain, 64), t_end)
-    return Task(problem, options, t_end, *apart, progress, journal, deadline)
 
 
 class Runner:

@@ -13,12 +13,14 @@ from jaxtyping import Float
 from tengbc.costs import Cost
 from tengbc.defaults import DEFAULT_TOLERANCE
 from tengbc.geometry.points import Points
-from tengbc.journal import Journal, Stage
+from tengbc.journal import NO_JOURNAL, Journal, Stage
 from tengbc.networks import Network, Parameters
 from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.solution import Solution
+from tengbc.solver.compatibility import initial_mismatch
 from tengbc.solver.march import Plan, Trajectory
+from tengbc.solver.sampling import boundary_points
 from tengbc.timing import NO_DEADLINE, Deadline
 from tengbc.types import Progress
 
@@ -85,6 +87,20 @@ class Task:
     journal: Journal
     deadline: Deadline = NO_DEADLINE
     kept: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        options: Options,
+        t_end: float,
+        progress: Progress = lambda phase, fraction, known: None,
+        journal: Journal = NO_JOURNAL,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Task:
+        """A task, and how far its initial and boundary data disagree."""
+        apart = initial_mismatch(problem, boundary_points(problem.domain, 64), t_end)
+        return cls(problem, options, t_end, *apart, progress, journal, deadline)
 
     def stage(self, name: str) -> Stage:
         """The stage of that name, asked to end when the task's time is over."""

@@ -76,8 +76,9 @@ INITIAL_SHARE, SOURCE_SHARE = 0.3, 3.0
 its source."""
 INITIAL_POINTS = 1024
 """Points at which initial values are looked at before the first march."""
-ASSUMED_WORK = 3e10
-"""Floating-point operations of an ordinary problem at engineering accuracy."""
+LEAST_WORK, WORK_OF_A_PAIR = 2e9, 1e5
+"""Floating-point operations in whose time a problem on one patch is solved: at least, and for each
+pair of its unknowns (matrices, their modes, and all that is not floating-point)."""
 FAINTEST = 1e-150
 """Of a field that has fallen below this no digit is known: its squares are no numbers."""
 MOST_UNKNOWNS = 40_000
@@ -224,9 +225,12 @@ class LocalFeatures(AbstractStrategy):
         return "accept it with a larger rtol, or give smoother data"
 
     def cost(self, problem: Problem, options: Options, t_end: float, speed: float) -> Cost:
-        """Not known beforehand, as patches follow the errors: that of an ordinary problem."""
+        """That of the first resolution; where there are several patches, errors will say more."""
+        first = self.first(Task.of(problem, options, t_end))
+        unknowns = _unknowns(problem.domain.dim, first) * (problem.components or 1)
+        work = LEAST_WORK + WORK_OF_A_PAIR * unknowns**2
         digits = "the number of digits that rtol asks for"
-        return Cost(ASSUMED_WORK / speed, 4e8, digits, foreseeable=False)
+        return Cost(work / speed, 4e8, digits, foreseeable=len(first.leaves) == 1)
 
 
 class _Workshop:
