@@ -239,3 +239,12 @@ def test_doubled_steps_join_the_halves_of_a_longer_one():
     # 2 has no other half behind it, and the third 4 begins where no 8 may begin.
     assert lengths.tolist() == [2, 2, 4, 8, 16]
     assert doubled.ends[-1] == whole and doubled.end == 2.0
+
+
+def test_lengths_of_the_steps_that_lead_to_times():
+    steps = RepeatedSteps.of(2.0, np.array([0.25, 0.5, 1.0, 1.5, 2.0]))
+    times = np.array([0.0, 0.1, 0.25, 0.3, 0.5, 0.75, 2.0])
+    parts = steps.lengths(times) / steps.lengths(np.array([2.0]))
+    np.testing.assert_array_equal(parts, [0.5, 0.5, 0.5, 0.5, 0.5, 1.0, 1.0])
+    twice = steps.doubled().lengths(times) / steps.lengths(times)
+    np.testing.assert_array_equal(twice, [2, 2, 2, 2, 2, 1, 2])

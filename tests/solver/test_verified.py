@@ -57,6 +57,12 @@ def test_the_estimate_is_near_the_error(name, rtol, strategy):
     assert np.isfinite(estimate).all() and len(estimate) == len(solution.times)
 
 
+def test_steps_that_could_not_be_doubled_twice_do_not_tell_how_fast_errors_fall():
+    """The last steps of this march are doubled once: their change is no measure of the order."""
+    solution = solved("transport", 1e-8, None)
+    assert worst_error(solution) / 3 <= solution.error_estimate.max() <= 3 * worst_error(solution)
+
+
 def too_coarse():
     """A narrow peak and three features for it."""
     problem = tb.Problem(

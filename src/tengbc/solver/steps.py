@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from tengbc.errors import UsageError
 
@@ -340,6 +340,13 @@ class RepeatedSteps:
             place = self.ends[k - 1]
             ends.append(place)
         return RepeatedSteps(self.end, tuple(ends), self.halvings)
+
+    def lengths(self, times: Float[np.ndarray, " k"]) -> Int[np.ndarray, " k"]:
+        """How long the step is that comes to or over each time, in the same parts."""
+        ends = np.array(self.ends)
+        places = np.rint(times / self.end * WHOLE).astype(int)
+        which = np.minimum(np.searchsorted(ends, places), len(ends) - 1)
+        return np.diff(ends, prepend=0)[which]
 
     @property
     def expected(self) -> int:

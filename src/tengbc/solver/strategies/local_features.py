@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import final
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from tengbc.costs import Cost
 from tengbc.equations.local import needed_derivatives
@@ -362,7 +362,9 @@ class _Workshop:
         patches = apart[:, None] * _still_missed(own, tails, mine.patches.half.min(axis=1))
         in_space = np.linalg.norm(patches, axis=1)
         halved, before = (np.linalg.norm(v, axis=1) / size for v in (b - c, c - d))
-        in_time = halved * _left_by_halving(halved[settled].max(), before[settled].max(), stages)
+        told = settled & _doubled_twice(companions, times)
+        worst_of = lambda changes: float(np.max(changes[told], initial=0.0))
+        in_time = halved * _left_by_halving(worst_of(halved), worst_of(before), stages)
         self._errors[answer.resolution] = (patches * settled[:, None]).max(axis=0), decays
         found = np.where(lost, 1.0, np.hypot(in_space, in_time))
         worst = np.argmax(np.where(settled, found, 0.0))
@@ -470,6 +472,14 @@ def _still_missed(
         found.append(np.sqrt(weights / np.where(total > 0, total, 1.0)) * tails)
     larger = np.linalg.norm(found[1], axis=1) > np.linalg.norm(found[0], axis=1)
     return np.where(larger[:, None], found[1], found[0])
+
+
+def _doubled_twice(
+    companions: Mapping[str, Solved], times: Float[Array, " k"]
+) -> Bool[Array, " k"]:
+    """Where steps could be doubled and doubled again, so that both changes are to be compared."""
+    once, twice, four_times = (one.resolution.steps.lengths(times) for one in companions.values())
+    return (twice == 2 * once) & (four_times == 4 * once)
 
 
 def _left_by_halving(halved: float, before: float, stages: int) -> float:
