@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tengbc as tb
-from tengbc.threads import blas_threads, libraries
+from tengbc.threads import blas_threads, libraries, one_thread
 
 
 def counts():
@@ -51,3 +51,10 @@ def test_local_features_run_on_one_thread_and_leave_the_rest_as_it_was():
         tb.solve(problem, rtol=1e-3, callbacks=[lambda record, state: bool(seen.append(counts()))])
         assert counts() == before
     assert seen and all(set(each) == {1} for each in seen)
+
+
+def test_the_environment_of_one_thread_keeps_the_rest():
+    given = {"HOME": "/here", "XLA_FLAGS": "--xla_flag=1", "OMP_NUM_THREADS": "8"}
+    made = one_thread(given)
+    assert made["HOME"] == "/here" and made["OMP_NUM_THREADS"] == "1" and len(made) == 5
+    assert made["XLA_FLAGS"] == "--xla_flag=1 --xla_cpu_multi_thread_eigen=false"

@@ -39,6 +39,9 @@ if TYPE_CHECKING:  # the public names, for type checkers and, read as text, for 
     from tengbc.solver.strategies.base import Applies as Applies
     from tengbc.spaces import State as State
     from tengbc.storage.codec import register as register
+    from tengbc.sweeps.result import Sweep as Sweep
+    from tengbc.sweeps.result import load_sweep as load_sweep
+    from tengbc.sweeps.sweep import sweep as sweep
 
 
 @cache

@@ -47,13 +47,16 @@ class ToleranceError(TengbcError):
 
 
 class OutputError(TengbcError, OSError):
-    """A file or directory could not be read or written; `out_of_space` if the disk was full."""
+    """A file or directory could not be read or written.
+
+    `out_of_space`: the disk was full; `in_use`: another process works in the directory.
+    """
 
     exit_code = 5
 
-    def __init__(self, message: str = "", out_of_space: bool = False):
+    def __init__(self, message: str = "", out_of_space: bool = False, in_use: bool = False):
         super().__init__(message)
-        self.out_of_space = out_of_space
+        self.out_of_space, self.in_use = out_of_space, in_use
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ the machine they cost tenfold. So strategies of small or sparse matrices run on 
 import contextlib
 import ctypes
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 HOMES = ("numpy.linalg._umath_linalg", "scipy.linalg._flapack")
@@ -45,3 +45,10 @@ def blas_threads(count: int | None) -> Iterator[None]:
     finally:
         for set_, threads in before:
             set_(threads)
+
+
+def one_thread(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a process that shall keep to one thread: others do as well beside it."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    flags = f"{environment.get('XLA_FLAGS', '')} --xla_cpu_multi_thread_eigen=false".strip()
+    return {**environment, **dict.fromkeys(names, "1"), "XLA_FLAGS": flags}

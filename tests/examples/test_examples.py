@@ -8,6 +8,8 @@ import matplotlib
 import nbformat
 import pytest
 
+import tengbc as tb
+
 ROOT = Path(__file__).parent.parent.parent / "examples"
 SCRIPTS = {
     # script: (largest error it may print, files it leaves, words it prints)
@@ -42,6 +44,14 @@ def test_script(name, tmp_path, monkeypatch, capfd):
         assert 0 < float(error) <= largest
     for file in files:
         assert (tmp_path / file).stat().st_size > 100
+
+
+def test_study(tmp_path):
+    """What leaves through the right side, and what is left, depend on h as they should."""
+    data = tb.sweep(ROOT / "sweep/study.toml", out=tmp_path / "plate").to_xarray()
+    assert (data.outcome == "done").all() and dict(data.sizes) == {"kappa": 3, "h": 3, "time": 2}
+    assert (data["flux:right"] < 0).all() and (data.integral.diff("h") < 0).all()
+    assert (tmp_path / "plate/sweep.html").stat().st_size > 1e4
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("notebooks/*.ipynb")), ids=lambda p: p.stem)

@@ -16,6 +16,7 @@ from tengbc.cli.reproduce import reproduce
 from tengbc.cli.results import export, plot, report
 from tengbc.cli.resume import resume
 from tengbc.cli.run import run
+from tengbc.cli.sweep import sweep
 from tengbc.errors import TengbcError
 from tengbc.problems.catalog import CATALOG
 
@@ -56,7 +57,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (new, run, resume, check):
+for command in (new, run, resume, sweep, check):
     app.command()(command)
 app.command("list")(list_problems)
 for command in (plot, export, report, baseline, compare, reproduce, doctor):

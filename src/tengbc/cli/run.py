@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengbc.cli.arguments import check_problem, complete_problem, load_problem, with_options
+from tengbc.cli.arguments import check_problem, complete_problem, with_options
 from tengbc.costs import check_options
-from tengbc.errors import ProblemError
 from tengbc.options import Options
 from tengbc.outcome import Outcome
 from tengbc.problems.catalog import CATALOG
@@ -32,8 +31,8 @@ def run(
     problem: Annotated[
         str,
         typer.Argument(
-            help="A name from `tengbc list`, FILE.py:NAME, which runs that Python file, or a TOML "
-            "file with options.",
+            help="A name from `tengbc list`, FILE.py:NAME, which runs that Python file, "
+            "'FILE.py:NAME(kappa=0.1)' with numbers for a function, or a TOML file with options.",
             autocompletion=complete_problem,
         ),
     ],
@@ -81,30 +80,11 @@ def solve_and_write(
     """
     from tengbc.cli.terminal import print_json, print_summary, say
     from tengbc.progress import Bar
-    from tengbc.runs.session import ending_in, run_in_directory, run_plainly
-    from tengbc.solver.examine import examine
-    from tengbc.threads import blas_threads
+    from tengbc.runs.session import carry_out
 
     imported = time.perf_counter() - began
-    try:
-        problem = load_problem(chosen.problem)
-    except BaseException:
-        if directory is not None:
-            if new:
-                directory.withdraw()
-            directory.close()
-        raise
-    with ending_in(directory, problem, chosen, new), blas_threads(1):  # solve may take more
-        for finding in examine(problem, chosen.options, thorough=False):
-            if finding.level == "error":
-                raise finding.error or ProblemError(finding.text)
-            if finding.level == "warning":
-                say(finding.text)
-        with Bar(quiet) as bar:
-            if directory is None:
-                ended = run_plainly(problem, chosen, bar, imported)
-            else:
-                ended = run_in_directory(problem, chosen, directory, before, bar, imported)
+    with Bar(quiet) as bar:
+        ended = carry_out(chosen, directory, before, bar, imported, say, new)
     solution, content = ended.solution, ended.content
     if content is not None:
         if as_json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tengbc.errors import UsageError
@@ -21,6 +22,11 @@ def names() -> tuple[str, ...]:
 
 def get(name: str) -> Problem:
     """The benchmark problem of that name, such as "heat-robin"."""
+    return factory(name)()
+
+
+def factory(name: str) -> Callable[..., Problem]:
+    """The function that builds it."""
     if name not in CATALOG:
         close = difflib.get_close_matches(str(name), CATALOG, n=1)
         hint = f"did you mean {close[0]}? " if close else ""
@@ -28,4 +34,4 @@ def get(name: str) -> Problem:
             f"There is no problem called {name!r}; {hint}choose one of {', '.join(CATALOG)}."
         )
     module, _, function = CATALOG[name].builder.partition(":")
-    return getattr(importlib.import_module(f"{__name__}.{module}"), function)()
+    return getattr(importlib.import_module(f"{__name__}.{module}"), function)

@@ -1,5 +1,6 @@
 """HTML from templates, with style, script and data inside; the page of one run."""
 
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -71,9 +72,11 @@ def spent(seconds: dict[str, float]) -> list[dict[str, Any]]:
     ]
 
 
-def render(template: str, payload: dict[str, Any], **values: Any) -> str:
-    """A page; `payload` is what its script works with."""
-    style, script = _inlined("style.css"), _inlined(*SCRIPTS)
+def render(
+    template: str, payload: dict[str, Any], scripts: Sequence[str] = SCRIPTS, **values: Any
+) -> str:
+    """A page; `payload` is what its scripts work with."""
+    style, script = _inlined("style.css"), _inlined(*scripts)
     page = _environment().get_template(template)
     return page.render(style=style, script=script, payload=payload, **values)
 

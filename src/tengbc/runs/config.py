@@ -1,18 +1,20 @@
 """A run in a file: every option of `tengbc run` as TOML, checked before anything heavy is loaded.
 
-Nothing in it is evaluated; `problem = "FILE.py:NAME"` names a Python file that `run` executes.
+Nothing in it is evaluated; `problem = "FILE.py:NAME"` names a Python file that `run` executes, and
+`"FILE.py:NAME(kappa=0.1)"` a function in it with its numbers.
 """
 
 import hashlib
 import json
 import math
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tengbc.errors import UsageError, file_errors
 from tengbc.options import Options, nearest, options
+from tengbc.runs.address import address
 
 RUN_KEYS = ("problem", "out", "checkpoint_every")
 LARGEST_FILE = 1_000_000
@@ -35,11 +37,11 @@ class Config:
         How long a session may take is no part of it.
         """
         content = self.options.model_dump(mode="json", exclude={"max_seconds"})
-        content |= {"problem": self.problem}
-        path, _, name = self.problem.rpartition(":")
-        if path.endswith(".py"):
-            with file_errors(f"{path} cannot be read", "put it back"):
-                content |= {"problem": name, "file": _sha256(Path(path).read_bytes())}
+        where = address(self.problem)
+        content |= {"problem": where.call}
+        if where.path is not None:
+            with file_errors(f"{where.path} cannot be read", "put it back"):
+                content |= {"file": _sha256(where.path.read_bytes())}
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return _sha256(text.encode())
 
@@ -67,7 +69,7 @@ def config(given: dict[str, Any]) -> Config:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """The entries of a TOML file; paths in it are relative to the file."""
+    """The entries of a TOML file; the path of a problem's file is relative to it."""
     with file_errors(f"{path} cannot be read", "check the path"), path.open("rb") as file:
         data = file.read(LARGEST_FILE + 1)
     if len(data) > LARGEST_FILE:
@@ -85,10 +87,10 @@ def read_config(path: Path) -> dict[str, Any]:
 
 def to_toml(chosen: Config) -> str:
     """The complete file; options that are left to the strategy stand in it as comments."""
-    path, separator, name = chosen.problem.rpartition(":")
-    in_file = path.endswith(".py")
-    problem = f"{Path(path).absolute()}{separator}{name}" if in_file else chosen.problem
-    lines = ["# A run of tengbc: tengbc run THIS_FILE.toml", f"problem = {_value(problem)}"]
+    where = address(chosen.problem)
+    if where.path is not None:
+        where = replace(where, path=where.path.absolute())
+    lines = ["# A run of tengbc: tengbc run THIS_FILE.toml", f"problem = {_value(str(where))}"]
     if chosen.out is not None:
         lines.append(f"out = {_value(str(chosen.out))}")
     lines.append(f"checkpoint_every = {_value(chosen.checkpoint_every)}")

@@ -60,6 +60,23 @@ class RunDirectory:
             raise UsageError(f"{path} holds no run, for it has no options.toml; check the path.")
         return cls(path), read_options(path)
 
+    @classmethod
+    def take(cls, path: Path, chosen: Config) -> RunDirectory:
+        """The directory of this run, new or begun before, looked at under the lock.
+
+        `outcome_of` and `newest_checkpoint` tell how far the run got.
+        """
+        directory = cls(path)
+        try:
+            if not (path / "options.toml").is_file():
+                write_text(path / "options.toml", to_toml(chosen))
+            elif read_options(path).hash != chosen.hash:
+                raise OutputError(f"{path} holds a run with other options; {ELSEWHERE}.")
+        except BaseException:
+            directory.close()
+            raise
+        return directory
+
     def newest_checkpoint(self, chosen: Config, warn: Callable[[str], None]) -> Checkpoint | None:
         """Where to go on from; None if the run has not come to its first checkpoint."""
         checkpoint, wrong = self.checkpoints.newest()
@@ -122,7 +139,8 @@ class Lock:
             self.release()
             raise OutputError(
                 f"{directory} is in use by another process (number {owner}); wait for it to end, "
-                f"or choose another --out."
+                f"or choose another --out.",
+                in_use=True,
             ) from None
         os.truncate(self._handle, 0)
         os.pwrite(self._handle, f"{os.getpid()}\n".encode(), 0)

@@ -2,17 +2,18 @@
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tengbc.errors import TengbcError, UsageError
+from tengbc.errors import ProblemError, TengbcError, UsageError
 from tengbc.journal import NoJournal
 from tengbc.outcome import Outcome, result_of
 from tengbc.problem import Problem
 from tengbc.provenance import threads, versions
 from tengbc.report.run_report import leave_report
+from tengbc.runs.address import address, load
 from tengbc.runs.checkpoint_journal import CheckpointJournal
 from tengbc.runs.checkpoints import Checkpoint
 from tengbc.runs.config import Config
@@ -22,7 +23,9 @@ from tengbc.solution import Solution
 from tengbc.solution.measure import Errors
 from tengbc.solution.summary import failed_summary, measure, summary
 from tengbc.solver import solve
+from tengbc.solver.examine import examine
 from tengbc.storage.history_file import HistoryFile
+from tengbc.threads import blas_threads
 from tengbc.types import Progress
 
 
@@ -35,6 +38,39 @@ class Ended:
     content: dict[str, Any] | None = None
     files: list[Path] = field(default_factory=list)
     signal: int | None = None
+
+
+def carry_out(
+    chosen: Config,
+    directory: RunDirectory | None,
+    before: Checkpoint | None,
+    progress: Progress,
+    imported: float,
+    warn: Callable[[str], None],
+    new: bool = True,
+) -> Ended:
+    """Load the problem, look at it, solve it and write the files; the directory is closed after.
+
+    `before` is the checkpoint to go on from, `imported` the seconds that imports took, `warn` takes
+    a sentence. A new run that is refused leaves its directory free for another.
+    """
+    try:
+        problem = load(address(chosen.problem))
+    except BaseException:
+        if directory is not None:
+            if new:
+                directory.withdraw()
+            directory.close()
+        raise
+    with ending_in(directory, problem, chosen, new), blas_threads(1):  # solve may take more
+        for finding in examine(problem, chosen.options, thorough=False):
+            if finding.level == "error":
+                raise finding.error or ProblemError(finding.text)
+            if finding.level == "warning":
+                warn(finding.text)
+        if directory is None:
+            return run_plainly(problem, chosen, progress, imported)
+        return run_in_directory(problem, chosen, directory, before, progress, imported)
 
 
 def run_plainly(problem: Problem, chosen: Config, progress: Progress, imported: float) -> Ended:
