@@ -20,3 +20,12 @@ def test_the_ten_lines_run_as_they_stand():
     solution = given["solution"]
     assert solution.result and solution.error_estimate.max() <= 1e-6
     assert solution(given["points"], t=0.5).shape == (1000,)
+
+
+def test_the_problem_of_ones_own_runs_as_it_stands(capsys):
+    blocks = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
+    given = {}
+    exec(blocks[0].split("problem =")[0] + blocks[1], given)
+    warm = given["warm"]
+    assert warm.result and warm["temperature"]([0.5, 0.5], 1.0) > 20
+    assert "through hole0" in capsys.readouterr().out

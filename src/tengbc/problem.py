@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -15,6 +16,7 @@ from tengbc.coefficient import Coefficient, CoefficientLike, check_arguments, co
 from tengbc.conditions import AbstractCondition, Condition, Together
 from tengbc.equations import AbstractEquation, Equation
 from tengbc.errors import ProblemError, UsageError
+from tengbc.naming import naming
 from tengbc.options import options
 from tengbc.pointwise import Evaluator
 from tengbc.programs import Vectorised
@@ -25,6 +27,7 @@ from tengbc.untraced import Untraced, numeric
 
 if TYPE_CHECKING:
     from tengbc.geometry.domain import Domain
+    from tengbc.tables import Table
 
 ConditionLike: TypeAlias = (
     AbstractCondition | Callable[..., Value] | Sequence[AbstractCondition | Callable[..., Value]]
@@ -42,10 +45,14 @@ class Problem:
     - `equation`: an equation, or a function of (u, x, t) that gives its right-hand side.
     - `conditions`: for each segment a condition, a residual function of (u, x, normal, t), or a
       list of these.
-    - `initial`: u(x, 0), a function of x, a number, or for a system one number per component.
+    - `initial`: u(x, 0), a function of x, a number, or for a system one number per component; or a
+      table: an array of values on a grid over the domain's box, its ends too, in the order
+      [x, y, …], on an interval of 12 or more; (points, values); an xarray DataArray.
     - `exact`: the solution as a function of (x, t), if known; `reference`: stored values, if not.
     - `name`: a short name. `t_end`: the final time, if the problem has a natural one. `rtol`: the
       relative error it is usually solved to.
+    - `names` of the components, such as ("temperature", "concentration"), and `units` as text, such
+      as {"temperature": "K", "x": "m", "t": "s"}: for pictures, files and reports.
 
     All functions are pointwise jax.numpy code. Those of x and t alone (initial and boundary values,
     sources, coefficients) may be anything that gives numbers: NumPy, tables, `if`.
@@ -56,12 +63,14 @@ class Problem:
         domain: Domain,
         equation: AbstractEquation | Callable[..., Value],
         conditions: Mapping[str, ConditionLike],
-        initial: CoefficientLike,
+        initial: Any,
         exact: Callable[[Point, Time], Value] | None = None,
         name: str = "",
         t_end: int | float | None = None,
         reference: Reference | None = None,
         rtol: float | None = None,
+        names: str | Sequence[str] | None = None,
+        units: Mapping[str, str] | None = None,
     ):
         self.domain = _as_domain(domain)
         self.reference = reference
@@ -76,12 +85,16 @@ class Problem:
         self.conditions = MappingProxyType(
             {s: self._evaluable(law, f"the condition on {s}") for s, law in laws.items()}
         )
+        self.initial_table = _tabulated(initial, domain)
+        """The table of values that initial was given as, if it was."""
+        initial = initial if self.initial_table is None else self.initial_table
         self.initial_coefficient = self._evaluable(_as_initial(initial), "initial")
         if exact is not None:
             check_arguments(exact, "exact", "x, t")
             exact = self._numeric(exact, 2, "exact") or exact
         self.exact_function = exact
         self.shape = field_shape(self)
+        self.naming = naming(names, units, self.components)
         self._evaluate_initial = self.evaluator(self.initial_coefficient)
         self._evaluate_exact = None if exact is None else Evaluator(exact, domain.dim)
 
@@ -91,12 +104,14 @@ class Problem:
             "domain": self.domain,
             "equation": self.equation,
             "conditions": dict(self.conditions),
-            "initial": self.initial_coefficient,
+            "initial": self.initial_table or self.initial_coefficient,
             "exact": self.exact_function,
             "name": self.name,
             "t_end": self.t_end,
             "reference": self.reference,
             "rtol": self.rtol,
+            "names": self.naming.names or None,
+            "units": dict(self.naming.units),
         }
         return _stated, (statement,)
 
@@ -172,6 +187,8 @@ class Problem:
     def described(self) -> list[tuple[str, str]]:
         """(label, text) for each part of the problem, as it was understood."""
         given = self.initial_coefficient.text("a function of x").removesuffix("(x)")
+        if self.initial_table is not None:
+            given = self.initial_table.described
         items = [
             ("problem", self.name or "(no name)"),
             ("equation", f"∂ₜu = {self.equation.formula}    ({self.kind})"),
@@ -181,6 +198,8 @@ class Problem:
             ("t_end", "not set" if self.t_end is None else f"{self.t_end:g}"),
             ("solution", self._solution_text()),
         ]
+        if self.naming.names:
+            items.insert(2, ("names", ", ".join(self.naming.labels)))
         if self.uses_normal:
             items.append(("", "∂ₙ is the derivative along the outward unit normal"))
         return items
@@ -261,6 +280,17 @@ def _as_condition(law: Any, segment: str) -> AbstractCondition:
             f"tb.Neumann(…) for ∂ₙu = v, or tb.Free() where a flow leaves."
         )
     return Condition(law)
+
+
+def _tabulated(initial: Any, domain: Domain) -> Table | None:
+    """Initial values that are a table; None where they are a function or numbers."""
+    if isinstance(initial, Coefficient | int | float) or inspect.isfunction(initial):
+        return None
+    from tengbc.tables import Table, is_table, table
+
+    if isinstance(initial, Table):
+        return initial
+    return table(initial, domain) if is_table(initial, domain.dim) else None
 
 
 def _as_initial(initial: CoefficientLike) -> Coefficient:

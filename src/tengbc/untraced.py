@@ -105,9 +105,7 @@ class Untraced:
         return found
 
     def _at_once(self, rows: Array) -> Array | None:
-        """A scalar for all points by one call, x[0] being an array; None where that differs."""
-        if self.shape:
-            return None
+        """Values at all points by one call, x[0] being an array; None where that differs."""
         times = np.unique(rows[:, self.dim :])
         if len(times) > 1:
             return None
@@ -117,8 +115,9 @@ class Untraced:
         except Exception:  # it wants one point
             return None
         some = np.linspace(0, len(rows) - 1, FEW // 2).astype(int)
-        if found.shape != (len(rows),):
+        if found.shape != (*self.shape, len(rows)):
             return None
+        found = np.moveaxis(found, -1, 0)
         alone = self._one_by_one(rows[some])
         same = np.allclose(found[some], alone, rtol=1e-12, atol=0.0, equal_nan=True)
         return found if same else None

@@ -107,14 +107,28 @@ def test_the_error_is_symmetric_about_zero():
 
 
 @pytest.mark.parametrize("domain", [tb.Disk(), tb.Interval(0.0, 1.0)], ids=["map", "line"])
-def test_a_gif_moves(domain, tmp_path):
-    film = given(domain, monomials, [1.0, 0.0]).animate(tmp_path / "u.gif", frames=3, dpi=40)
+def test_a_gif_moves(domain, tmp_path, monkeypatch):
+    told, solution = [], given(domain, monomials, [1.0, 0.0])
+    hear = lambda phase, fraction, known: told.append((phase, fraction))
+    drawn = count_draws(monkeypatch)
+    path = solution.animate(tmp_path / "u.gif", frames=3, dpi=40, progress=hear)
     with Image.open(tmp_path / "u.gif") as picture:
         assert picture.n_frames == 3
         first = np.asarray(picture.convert("RGB"))
         picture.seek(2)
         assert (np.asarray(picture.convert("RGB")) != first).any()
-    assert film.__class__.__name__ == "FuncAnimation"
+    assert path == tmp_path / "u.gif"
+    assert told == [("drawing", pytest.approx(k / 3)) for k in (1, 2, 3)]
+    assert len(drawn) <= 2 + 2 * 3  # a frame asks for a renderer and draws; never once more
+
+
+def count_draws(monkeypatch):
+    """A list that grows whenever Agg draws a figure: what an animation's seconds go into."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    drawn, draw = [], FigureCanvasAgg.draw
+    monkeypatch.setattr(FigureCanvasAgg, "draw", lambda self: (drawn.append(1), draw(self))[1])
+    return drawn
 
 
 @pytest.mark.usefixtures("wrong_types")

@@ -1,6 +1,7 @@
 """The report in a real browser: it loads in silence, the slider and the play button work."""
 
 import io
+import json
 
 import numpy as np
 import pytest
@@ -176,3 +177,19 @@ def test_comparison(opened, directory, tmp_path):
     assert page.locator("[data-panel=solution] canvas").first.screenshot() != first
     assert page.locator("[data-panel=solution]").count() == 2
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_patches_are_drawn_on_request_and_it_opens_where_there_is_something(opened, tmp_path):
+    domain = tb.Polygon([(0, 0), (1, 0), (1, 0.5), (0.5, 0.5), (0.5, 1), (0, 1)])
+    laws = {name: tb.Dirichlet(0.0) for name in domain.segments}
+    equation = tb.Heat(0.1) + tb.Source(1.0)
+    solution = tb.solve(tb.Problem(domain, equation, laws, 0.0, t_end=0.5), rtol=1e-2)
+    page = opened(tb.write_report(solution, tmp_path, keep_data=True))
+    pictures = json.loads((tmp_path / "report-data.json").read_text())["pictures"]
+    assert page.locator(".time input").input_value() == str(pictures["opening"]) != "0"
+    assert page.locator("path.patches").count() == 0
+    page.locator("[name=patches]").check()
+    drawn = page.locator("[data-panel=solution] path.patches")
+    assert drawn.get_attribute("d").count("Z") == len(pictures["boxes"]) // 4
+    page.locator("[name=patches]").uncheck()
+    assert page.locator("path.patches").count() == 0

@@ -5,6 +5,7 @@ import re
 import time
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -12,6 +13,7 @@ import tengbc as tb
 from tengbc.errors import UsageError
 from tengbc.report.comparison import labels, write_comparison
 from tengbc.report.from_directory import read_run, remake
+from tengbc.report.pictures import opening
 from tengbc.report.run_report import leave_report
 from tengbc.solution.summary import measure, summary
 from tests.report.cases import SECTOR, made_up
@@ -152,3 +154,48 @@ def test_labels_are_short_and_distinct(tmp_path):
     places = [tmp_path / "a" / "run", tmp_path / "b" / "run", tmp_path / "b" / "other"]
     assert labels(places) == ["a/run", "b/run", "b/other"]
     assert labels(places[1:]) == ["run", "other"]
+
+
+@pytest.fixture(scope="module")
+def heated():
+    """A cold plate with a corner cut out, which a source heats: at first it is flat."""
+    corners = [(0, 0), (1, 0), (1, 0.5), (0.5, 0.5), (0.5, 1), (0, 1)]
+    domain = tb.Polygon(corners)
+    laws = {name: tb.Neumann(0.0) for name in domain.segments}
+    laws["edge0"] = tb.Robin(1.0, 0.1, 0.0)
+    equation = tb.Heat(0.1) + tb.Source(lambda x, t: x[0] * x[1])
+    return tb.solve(tb.Problem(domain, equation, laws, 0.0, t_end=0.5, name="heated"), rtol=1e-3)
+
+
+def test_it_says_balance_strategy_and_patches(heated, tmp_path):
+    page = tb.write_report(heated, tmp_path, keep_data=True).read_text()
+    data = json.loads((tmp_path / "report-data.json").read_text())
+    assert data["balance"]["closes"] == pytest.approx(heated.balance().closes, rel=1e-5)
+    assert "The balance closes to" in page and '"id": "balance"' in page
+    assert "local-features: polynomials on patches" in page
+    widths = np.unique(heated.body.boxes[:, 1, 0])
+    sizes = f"{len(widths)} sizes, {widths[-1]:.3g} to {widths[0]:.3g} across"
+    assert f"{heated.facts['patches']} patches of {sizes}, polynomials of degree" in page
+    assert 'name="patches"' in page
+    boxes = np.reshape(data["pictures"]["boxes"], (-1, 2, 2))
+    lower, upper = boxes[:, 0], boxes.sum(axis=1)
+    for x in heated.problem.domain.interior(50).x:  # each point lies in one box
+        assert np.count_nonzero(((lower <= x) & (x < upper)).all(axis=1)) == 1
+
+
+def test_it_opens_where_there_is_something_to_see(heated, tmp_path):
+    tb.write_report(heated, tmp_path, keep_data=True)
+    pictures = json.loads((tmp_path / "report-data.json").read_text())["pictures"]
+    time = pictures["times"][pictures["opening"]]
+    x = heated.problem.domain.interior(200).x
+    spread = lambda t: np.ptp(heated(x, t))
+    assert spread(time) > 0.4 * max(map(spread, pictures["times"])) and spread(0.0) == 0
+    assert opening(np.array([1.0, 0.5, 0.1])) == 0 and opening(np.zeros(3)) == 0
+
+
+def test_an_equation_without_a_known_flux_has_no_balance(tmp_path):
+    equation = tb.Equation(lambda u, x, t: tb.divergence(lambda y: u(y) * tb.gradient(u)(y))(x))
+    ends = {"left": tb.Neumann(0.0), "right": tb.Neumann(0.0)}
+    start = lambda x: 1.0 + 0.1 * jnp.cos(np.pi * x[0])
+    solution = tb.solve(tb.Problem(tb.Interval(0, 1), equation, ends, start), 0.01, rtol=1e-3)
+    assert "The balance" not in tb.write_report(solution, tmp_path).read_text()

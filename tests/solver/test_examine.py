@@ -54,9 +54,17 @@ def interval(law):
 @pytest.mark.parametrize("jump", [1e-8, 1e-4, 1.0])
 @pytest.mark.parametrize("kind", KINDS)
 def test_jumps_are_measured(kind, jump):
-    (said,) = told(interval(KINDS[kind](jump)), "warning")
+    (said,) = told(interval(KINDS[kind](jump)), "warning", rtol=1e-10)
     found = re.search(r"miss the condition on left by (\S+) of their size .* layer", said)
     assert found and float(found[1]) == pytest.approx(jump / (2.0 + np.sin(1.0)), rel=0.02)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_jumps_below_the_tolerance_are_no_warning(kind):
+    problem = interval(KINDS[kind](1e-5))
+    assert told(problem, "warning", rtol=1e-4) == []
+    (said,) = told(problem, "note", rtol=1e-4)
+    assert "miss the condition on left" in said and "less than the tolerance" in said
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -214,3 +222,20 @@ def test_values_that_are_zero_have_no_size_to_compare_with():
     )
     (said,) = told(problem, "warning")
     assert "miss the condition on left by 2.0e+00 at t = 0;" in said
+
+
+@pytest.mark.parametrize(
+    ("choices", "foretold"),
+    [
+        ({}, False),
+        ({"strategy": "frozen-features"}, False),
+        ({"strategy": "frozen-features", "features": 50}, True),
+        ({"preset": "paper"}, True),
+    ],
+)
+def test_seconds_are_foretold_only_where_nothing_is_refined(choices, foretold):
+    (said,) = (
+        text for text in told(tb.problems.get("heat-robin"), "fine", **choices) if "time:" in text
+    )
+    assert bool(re.search(r"roughly \d+ (s|min)", said)) == foretold
+    assert ("max_seconds" in said) != foretold

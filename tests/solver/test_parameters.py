@@ -6,7 +6,8 @@ import pytest
 
 import tengbc as tb
 from benchmarks.fit import START, TIMES, TRUE, measured, truth, wall
-from tengbc.errors import UsageError
+from tengbc.errors import DivergedError, UsageError
+from tengbc.solver.parameters import _standard_errors
 from tengbc.timing import compile_clock
 
 pytestmark = pytest.mark.filterwarnings("ignore:initial values")
@@ -104,3 +105,22 @@ def test_the_picture(found):
 def test_data_that_do_not_fit_are_refused(data, message):
     with pytest.raises(UsageError, match=message):
         tb.fit(wall, data, START)
+
+
+def test_numbers_that_nothing_holds_back_are_not_given_an_interval(exact):
+    """Early, and far from the cooled side, nobody can tell how it is cooled."""
+    x, times, values = measured("wall", 1, exact)
+    with pytest.raises(DivergedError, match="The data do not determine h"):
+        tb.fit(wall, (x[:2], times[:4], values[:4, :2]), {"kappa": 0.2, "h": 0.1}, rtol=1e-4)
+
+
+def test_standard_errors_bear_any_scale():
+    """s² (JᵀJ)⁻¹ changes with the units of a number, and is infinite where it is not seen."""
+    rng = np.random.default_rng(5)
+    slopes, left = rng.normal(size=(30, 2)), rng.normal(size=30)
+    plain = np.sqrt(left @ left / 28 * np.diagonal(np.linalg.inv(slopes.T @ slopes)))
+    np.testing.assert_allclose(_standard_errors(slopes, left), plain, rtol=1e-12)
+    units = np.array([1.0, 1e-12])
+    np.testing.assert_allclose(_standard_errors(slopes * units, left), plain / units, rtol=1e-9)
+    blind = _standard_errors(slopes * np.array([1.0, 0.0]), left)
+    assert np.isfinite(blind[0]) and np.isinf(blind[1])

@@ -24,15 +24,17 @@ if TYPE_CHECKING:
 def compare(
     problem: ProblemName,
     solvers: Annotated[str, typer.Option(help="Names with commas between them.")] = ALL,
-    seconds: Annotated[float, typer.Option(help="Wall clock for a run of each solver.")] = 60.0,
+    seconds: Annotated[
+        float, typer.Option(help="Wall clock for each solver, compilation apart.")
+    ] = 60.0,
     t_end: Annotated[float | None, typer.Option(help="Final time.")] = None,
     out: Annotated[Path | None, typer.Option(help="Directory for table and plot.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no table.")] = False,
 ) -> None:
     """Give every solver the same SECONDS on PROBLEM and compare errors at the same points.
 
-    A solver is run several times, from coarse to fine, no run taking longer than the seconds;
-    compilation is stated apart.
+    A solver is run several times, from coarse to fine, until its seconds are over; compilation is
+    stated apart.
     """
     names = chosen_solvers(solvers)
     if not 0 < seconds < 1e7:
@@ -43,6 +45,7 @@ def compare(
     from tengbc.evidence.comparison.presentation import TITLES, rows
     from tengbc.plotting import matplotlib_figure
     from tengbc.progress import Bar
+    from tengbc.report.numbers import duration
     from tengbc.runs.directory import make_directory
     from tengbc.runs.signals import SignalWatch
 
@@ -50,6 +53,11 @@ def compare(
     if out is not None:
         matplotlib_figure()
         make_directory(out)
+    if not quiet:
+        say(
+            f"{len(names)} solvers with {seconds:g} s each: about {duration(len(names) * seconds)} "
+            f"in all, or less, and what compiling, pilot runs and measuring errors take."
+        )
     began = time.perf_counter()
     entries: list[SolverTrials] = []
     watch = SignalWatch(raising=True)
@@ -63,7 +71,7 @@ def compare(
         run_all(loaded, names, seconds, t_end, told, entries)
     if watch.stopping and entries:
         entries[-1].reason = "interrupted."
-    title = f"{loaded.name or problem}: at most {seconds:g} s for each run"
+    title = f"{loaded.name or problem}: {seconds:g} s for each solver"
     if out is not None:
         command = f"tengbc compare {problem} --solvers {','.join(names)} --seconds {seconds:g}"
         _write(entries, title, out, command, time.perf_counter() - began)

@@ -46,19 +46,37 @@ def to_xarray(
     points, moments = sample_points(solution.problem.domain, where), chosen_times(solution, times)
     names = axis_names(points.x.shape[1])
     values = sampled(solution, points, moments)
-    system = ("component",) if solution.problem.shape else ()
+    naming = solution.problem.naming
+    system = ("component",) if solution.problem.shape and not naming.names else ()
     dims = ("time", *(names if points.axes else ("point",)), *system)
-    coordinates: dict[str, Any] = {"time": ("time", moments, _about("time"))}
+    coordinates: dict[str, Any] = {"time": ("time", moments, _about("time", naming.units.get("t")))}
     for name, column in zip(names, points.axes or points.x.T, strict=True):
-        coordinates[name] = (name if points.axes else "point", column, _about(name))
+        coordinates[name] = (
+            name if points.axes else "point",
+            column,
+            _about(name, naming.units.get("x")),
+        )
     if system:
         coordinates["component"] = np.arange(solution.problem.components)
-    fields = {"u": (dims, values, _about("solution"))}
+    fields = {
+        name: (dims, part, _about(name if naming.names else "solution", naming.unit(k)))
+        for k, (name, part) in enumerate(named(solution, values).items())
+    }
     return xarray.Dataset(fields, coordinates, attributes(solution))
 
 
-def _about(name: str) -> dict[str, str]:
-    return {"long_name": name, "units": "1"}
+def named(solution: Solution, values: Float[Array, "*k"]) -> dict[str, Float[Array, "*n"]]:
+    """Values by the names of the components, if they were given; else all of them as u."""
+    names = solution.problem.naming.names
+    if not names:
+        return {"u": values}
+    if not solution.problem.shape:
+        return {names[0]: values}
+    return {name: values[..., k] for k, name in enumerate(names)}
+
+
+def _about(name: str, unit: str | None) -> dict[str, str]:
+    return {"long_name": name, "units": unit or "1"}
 
 
 def chosen_times(solution: Solution, times: Sequence[float] | Array | None) -> Float[Array, " k"]:

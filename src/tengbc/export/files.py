@@ -21,6 +21,7 @@ from tengbc.export.dataset import (
     Where,
     attributes,
     chosen_times,
+    named,
     sample_points,
     sampled,
     to_xarray,
@@ -90,8 +91,8 @@ def _write_csv(solution: Solution, target: Path, times: np.ndarray, points: Samp
     if points.axes:  # of a grid, only what lies in the domain
         points = SamplePoints(points.x[inside])
     values = sampled(solution, points, times).reshape(len(times), len(points.x), -1)
-    components = solution.problem.components
-    fields = [f"u{k + 1}" for k in range(components)] if solution.problem.shape else ["u"]
+    naming = solution.problem.naming
+    fields = naming.names or [f"u{k + 1}" for k in range(naming.components)] or ["u"]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["time", *axis_names(points.x.shape[1]), *fields])
@@ -105,7 +106,8 @@ def _write_npz(solution: Solution, target: Path, times: np.ndarray, points: Samp
     names = axis_names(points.x.shape[1])
     where = dict(zip(names, points.axes, strict=False)) if points.axes else {"points": points.x}
     about = np.array(json.dumps(attributes(solution), ensure_ascii=False))
-    arrays = {"time": times, "u": sampled(solution, points, times), "attributes": about, **where}
+    values = named(solution, sampled(solution, points, times))
+    arrays = {"time": times, **values, "attributes": about, **where}
     data = io.BytesIO()
     np.savez_compressed(data, allow_pickle=False, **arrays)
     write_atomically(target, data.getvalue())

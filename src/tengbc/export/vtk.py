@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from tengbc.errors import UsageError
+from tengbc.export.dataset import named
 from tengbc.geometry import Domain, grids
 from tengbc.geometry.mesh import triangulate
 from tengbc.optional import extra
@@ -41,7 +42,8 @@ def write_vtk(
     folder.mkdir(exist_ok=True)
     lines = []
     for index, t in enumerate(times):
-        mesh.point_data["u"] = solution(points, float(t))
+        for field, values in named(solution, np.asarray(solution(points, float(t)))).items():
+            mesh.point_data[field] = values
         name = f"{folder.name}/{folder.name}_{index:04d}.vtu"
         mesh.save(target.parent / name)
         lines.append(f"<DataSet timestep={quoteattr(repr(float(t)))} file={quoteattr(name)}/>")

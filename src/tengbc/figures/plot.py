@@ -12,9 +12,10 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from tengbc.errors import UsageError, file_errors
-from tengbc.figures.views import View, indexed, views
+from tengbc.figures.views import View, views
 from tengbc.geometry import Domain, Rectangle, checks
 from tengbc.geometry.mesh import triangulate
+from tengbc.naming import Naming, indexed
 from tengbc.optional import extra, pyplot
 from tengbc.pointwise import as_time
 from tengbc.progress import shown
@@ -50,12 +51,12 @@ class Picture:
         """Where a slice lies."""
         return ", ".join(f"{indexed('x', axis)} = {at:.3g}" for axis, at in self.view.fixed)
 
-    def label(self, axes: Any) -> None:
+    def label(self, axes: Any, named: Callable[[str], str]) -> None:
         """Names at the axes, and equal scales in the plane."""
-        first, *second = self.view.axes
-        axes.set_xlabel(indexed("x", first))
+        first, *second = (named(indexed("x", axis)) for axis in self.view.axes)
+        axes.set_xlabel(first)
         if second:
-            axes.set_ylabel(indexed("x", second[0]))
+            axes.set_ylabel(second[0])
             axes.set_aspect("equal")
             for spine in axes.spines.values():
                 spine.set_visible(False)
@@ -94,18 +95,18 @@ def plot(
     solution: Solution,
     t: float | Sequence[float] | None = None,
     *,
-    component: int | None = None,
+    component: int | str | None = None,
     ax: Any = None,
 ) -> Any:
     """u at time t, or at several times side by side; Axes come back, one or an array of them."""
-    return _draw(solution, solution.at_times, t, component, ax, "u", VALUES)
+    return _draw(solution, solution.at_times, t, component, ax, "", VALUES)
 
 
 def plot_error(
     solution: Solution,
     t: float | Sequence[float] | None = None,
     *,
-    component: int | None = None,
+    component: int | str | None = None,
     ax: Any = None,
 ) -> Any:
     """u − u* at time t, u* being the exact solution, on a scale that is symmetric about zero."""
@@ -119,7 +120,7 @@ def plot_error(
     def error(x: Array, times: list[float]) -> Array:
         return solution.at_times(x, times) - np.stack([problem.exact(x, time) for time in times])
 
-    return _draw(solution, error, t, component, ax, "u − exact", SIGNED)
+    return _draw(solution, error, t, component, ax, " − exact", SIGNED)
 
 
 def animate(
@@ -128,11 +129,11 @@ def animate(
     *,
     frames: int = 60,
     fps: int = 20,
-    component: int = 0,
+    component: int | str = 0,
     dpi: int = 100,
     progress: Progress | bool | None = None,
-) -> Any:
-    """Write u from 0 to the end as .gif, or as .mp4 where ffmpeg exists; the animation comes back.
+) -> Path:
+    """Write u from 0 to the end as .gif, or as .mp4 where ffmpeg exists; the path comes back.
 
     The scale stays the same in all frames, which are equally far apart in time. `progress` is as
     for `solve`.
@@ -145,38 +146,41 @@ def animate(
     writer = _writer(target, fps)
     times = np.linspace(0.0, solution.times[-1], max(2, frames))
     look = pictures(solution.problem.domain)[0]
-    values = _components(solution.at_times(look.x, times), component)[:, :, 0]
+    naming = solution.problem.naming
+    chosen = naming.index(component)
+    values = _components(solution.at_times(look.x, times))[:, :, chosen]
     low, high = limits([values], VALUES)
     figure, axes = pyplot().subplots(layout="constrained", dpi=dpi)
     if look.triangles is None:
         (line,) = axes.plot(look.shown[:, 0], values[0], color="#0072B2")
         margin = 0.05 * (high - low)
         axes.set_ylim(low - margin, high + margin)
-        axes.set_ylabel("u")
-        look.label(axes)
+        axes.set_ylabel(naming.labels[chosen])
+        look.label(axes, naming.axis)
         update = lambda frame: line.set_ydata(values[frame])
     else:
-        picture = fill(axes, look, values[0], low, high, VALUES)
-        figure.colorbar(picture, ax=axes, label="u", shrink=0.85)
+        picture = fill(axes, look, values[0], low, high, VALUES, naming.axis)
+        figure.colorbar(picture, ax=axes, label=naming.labels[chosen], shrink=0.85)
         update = lambda frame: picture.set_array(values[frame])
-    title = axes.set_title(f"t = {times[-1]:.3f}")
+    title = axes.set_title(naming.moment(f"{times[-1]:.3f}"))
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # things are where they belong: frames need no layout
     figure.canvas.draw()
 
-    def draw(frame: int) -> None:
-        update(frame)
-        title.set_text(f"t = {times[frame]:.3f}")
-
-    library = extra("matplotlib.animation", "An animation", "plot")
-    film = library.FuncAnimation(figure, draw, frames=len(times), interval=1000 / fps)
     try:
-        with shown(progress) as told, file_errors(f"{target} cannot be written", ELSEWHERE):
-            tell = lambda frame, count: told("drawing", (frame + 1) / len(times), {})
-            film.save(target, writer=writer, progress_callback=tell)
+        with (
+            shown(progress) as told,
+            file_errors(f"{target} cannot be written", ELSEWHERE),
+            writer.saving(figure, target, dpi),
+        ):
+            for frame, time in enumerate(times):  # FuncAnimation would draw each frame twice
+                update(frame)
+                title.set_text(naming.moment(f"{time:.3f}"))
+                writer.grab_frame()
+                told("drawing", (frame + 1) / len(times), {})
     finally:
         pyplot().close(figure)
-    return film
+    return target
 
 
 def _writer(target: Path, fps: int) -> Any:
@@ -197,36 +201,32 @@ def _times(solution: Solution, t: float | Sequence[float] | None) -> list[float]
     return [as_time(time) for time in wanted]
 
 
-def _components(values: Float[Array, "k n ..."], component: int | None) -> Float[Array, "k n c"]:
-    """The components to be drawn, all of them unless one is chosen."""
-    values = values.reshape(*values.shape[:2], -1)
-    if component is None:
-        return values
-    if component not in range(values.shape[2]):
-        raise UsageError(
-            f"component is {component!r}, but the field has {values.shape[2]}; count from 0."
-        )
-    return values[:, :, [component]]
+def _components(values: Float[Array, "k n ..."]) -> Float[Array, "k n c"]:
+    """A scalar field has one component."""
+    return values.reshape(*values.shape[:2], -1)
 
 
 def _draw(
     solution: Solution,
     quantity: Callable[[Array, list[float]], Array],
     t: float | Sequence[float] | None,
-    component: int | None,
+    component: int | str | None,
     ax: Any,
-    symbol: str,
+    less: str,
     colours: str,
 ) -> Any:
-    """The quantity, a function of points and times, on every picture of the domain."""
+    """The quantity, a function of points and times, on every picture of the domain.
+
+    It is called as the field is, followed by `less`.
+    """
+    naming = solution.problem.naming
     times, looks = _times(solution, t), pictures(solution.problem.domain)
-    values = [_components(quantity(look.x, times), component) for look in looks]
-    count = values[0].shape[2]
-    chosen = range(count) if component is None else [component]
-    names = [indexed(symbol, c) if solution.problem.shape else symbol for c in chosen]
+    chosen = range(len(naming.symbols)) if component is None else [naming.index(component)]
+    values = [_components(quantity(look.x, times))[:, :, chosen] for look in looks]
+    count, names = len(chosen), [naming.labels[c] + less for c in chosen]
     if looks[0].triangles is None:
         ax = ax if ax is not None else pyplot().subplots(layout="constrained")[1]
-        return _lines(ax, looks[0], times, values[0], names)
+        return _lines(ax, looks[0], times, values[0], names, naming)
     columns = len(times) * len(looks)
     if ax is not None and (count, columns) != (1, 1):
         raise UsageError(
@@ -239,9 +239,11 @@ def _draw(
         for column in range(columns):
             place, look = divmod(column, len(looks))
             axes = grid[row, column]
-            picture = fill(axes, looks[look], values[look][place, :, row], low, high, colours)
-            start = f"{names[row]}, " if count > 1 or symbol != "u" else ""
-            title = f"{start}t = {times[place]:.4g}"
+            picture = fill(
+                axes, looks[look], values[look][place, :, row], low, high, colours, naming.axis
+            )
+            start = f"{naming.symbols[chosen[row]]}{less}, " if count > 1 or less else ""
+            title = start + naming.moment(f"{times[place]:.4g}")
             axes.set_title(", ".join(filter(None, [title, looks[look].title])), fontsize="medium")
         picture.axes.figure.colorbar(picture, ax=list(grid[row]), shrink=0.85, label=names[row])
     return grid[0, 0] if grid.size == 1 else grid.squeeze()
@@ -254,29 +256,39 @@ def _panels(looks: list[Picture], rows: int, columns: int) -> Array:
     return pyplot().subplots(rows, columns, squeeze=False, figsize=size, layout="constrained")[1]
 
 
-def _lines(axes: Any, look: Picture, times: list[float], values: Array, names: list[str]) -> Any:
+def _lines(
+    axes: Any, look: Picture, times: list[float], values: Array, names: list[str], naming: Naming
+) -> Any:
     for index, (time, rows) in enumerate(zip(times, values, strict=True)):
         for number, name in enumerate(names):
             axes.plot(
                 look.shown[:, 0],
                 rows[:, number],
-                label=f"t = {time:.4g}" if len(names) == 1 else f"{name}, t = {time:.4g}",
+                label=(f"{name}, " if len(names) > 1 else "") + naming.moment(f"{time:.4g}"),
                 color=LINES[index % len(LINES)],
                 linestyle=("-", "--", ":", "-.")[number % 4],
             )
-    look.label(axes)
+    look.label(axes, naming.axis)
     axes.set_ylabel(names[0] if len(names) == 1 else "")
     axes.spines[["top", "right"]].set_visible(False)
     if len(times) * len(names) > 1:
         axes.legend(frameon=False)
     else:
-        axes.set_title(f"t = {times[0]:.4g}", fontsize="medium")
+        axes.set_title(naming.moment(f"{times[0]:.4g}"), fontsize="medium")
     return axes
 
 
-def fill(axes: Any, look: Picture, values: Array, low: float, high: float, colours: str) -> Any:
-    """A filled map with the domain's own edge."""
-    look.label(axes)
+def fill(
+    axes: Any,
+    look: Picture,
+    values: Array,
+    low: float,
+    high: float,
+    colours: str,
+    named: Callable[[str], str] = str,
+) -> Any:
+    """A filled map with the domain's own edge; `named` gives the labels of its axes."""
+    look.label(axes, named)
     scale = {"cmap": colours, "vmin": low, "vmax": high}
     shown = (*look.shown.T, look.triangles, values)
     return axes.tripcolor(*shown, shading="gouraud", rasterized=True, **scale)

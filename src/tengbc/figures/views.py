@@ -9,7 +9,6 @@ from jaxtyping import Float
 from tengbc.geometry import Domain
 
 Array = np.ndarray
-SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,3 @@ def views(domain: Domain) -> list[View]:
     if domain.dim == 3:
         return [View(domain, pair) for pair in combinations(range(3), 2)]
     return [View(domain, tuple(range(min(domain.dim, 2))))]
-
-
-def indexed(symbol: str, index: int) -> str:
-    """The symbol of a component or a coordinate, counted from 0: u₁, x₂, …"""
-    return symbol + str(index + 1).translate(SUBSCRIPTS)

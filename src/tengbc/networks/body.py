@@ -36,6 +36,16 @@ class AbstractBody(eqx.Module):
     def __call__(self, x: Point) -> Float[Array, " n"]:
         """The features φ(x)."""
 
+    @property
+    def words(self) -> str:
+        """What the features are, for a report; empty where there is nothing to tell."""
+        return ""
+
+    @property
+    def boxes(self) -> Float[np.ndarray, "c 2 d"] | None:
+        """Lower corners and sizes of the boxes that the features live on, if they do."""
+        return None
+
     def features(self, x: Float[np.ndarray, "k d"]) -> Float[np.ndarray, "k n"]:
         """φ at many points."""
         with jax.enable_x64(True):

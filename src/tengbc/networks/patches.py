@@ -130,6 +130,24 @@ class PatchBody(AbstractBody):
     def width(self) -> int:
         return self.table.unknowns
 
+    @property
+    def words(self) -> str:
+        table, widths = self.table, np.unique(self.boxes[:, 1].max(axis=1))
+        if len(table) == 1:
+            return f"one patch, polynomials of degree {table.degrees[0]}"
+        sizes = f"{widths[0]:.3g} across"
+        if len(widths) > 1:
+            sizes = f"of {len(widths)} sizes, {widths[-1]:.3g} to {sizes}"
+        least, most = table.degrees.min(), table.degrees.max()
+        degrees = f"{least}" if least == most else f"{least} to {most}"
+        return f"{len(table)} patches {sizes}, polynomials of degree {degrees}"
+
+    @property
+    def boxes(self) -> Float[Array, "c 2 d"]:
+        table = self.table
+        size = table.size * 0.5 ** table.cells[:, :1]
+        return np.stack([table.lower + size * table.cells[:, 1:-1], size], axis=1)
+
     def __call__(self, x: Point) -> Float[jax.Array, " n"]:
         shape = jax.ShapeDtypeStruct((self.width,), jnp.result_type(float))
         return jax.pure_callback(lambda x: self.features(np.asarray(x)[None])[0], shape, x)

@@ -18,10 +18,13 @@ def charts(data: dict[str, Any]) -> list[Chart]:
         times, numbered = data["history"]["time"], enumerate(curves)
         series = [_series(name, times, values, index) for index, (name, values) in numbered]
         made.append(_chart(kind, quantity(kind), kind.replace("_", " "), series))
+    if balance := data.get("balance"):
+        made.append(_balance_chart(balance))
     shown = [chart for chart in made if chart["series"]]
     end = max((one["x"][-1] for chart in shown for one in chart["series"]), default=1.0)
+    time = (data["problem"] or {}).get("time", "t")
     for chart in shown:
-        chart["x"]["limits"] = [0.0, end]
+        chart["x"] = {"label": f"time {time}", "limits": [0.0, end]}
     return shown
 
 
@@ -46,6 +49,13 @@ def _error_chart(data: dict[str, Any]) -> Chart:
     return chart
 
 
+def _balance_chart(balance: dict[str, Any]) -> Chart:
+    what = Quantity("Balance", "Since t = 0: stored, through each segment, made inside.", log=False)
+    parts = ((name, part) for name, part in balance["parts"].items() if "left over" not in name)
+    series = [_series(name, balance["time"], part, k % 8) for k, (name, part) in enumerate(parts)]
+    return _chart("balance", what, "amount", series)
+
+
 def _series(name: str, x: Any, y: Any, colour: int) -> dict[str, Any]:
     return {"name": name, "x": list(x), "y": list(y), "colour": colour}
 
@@ -58,7 +68,6 @@ def _chart(name: str, what: Quantity, label: str, series: list[dict[str, Any]]) 
         "id": name,
         "title": what.title,
         "caption": what.caption,
-        "x": {"label": "time t"},
         "y": {"label": label, "log": what.log},
         "series": shown,
         "constant": number(known.pop(), 3) if constant else None,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tengbc.errors import TengbcError
 from tengbc.geometry.domain import Domain
 from tengbc.geometry.grids import axis_names
 from tengbc.history import Record
@@ -32,6 +33,8 @@ def report_data(
         "command": command,
         "summary": summary,
         "problem": problem_data(solution.problem),
+        "features": solution.body.words,
+        "balance": _balance(solution),
         "estimate": _estimate(solution),
         "history": history_data(solution.history),
         "pictures": picture_data(solution),
@@ -61,6 +64,25 @@ def _estimate(solution: Solution) -> dict[str, Any] | None:
     return plain({"time": solution.times[kept], "value": solution.error_estimate[kept]}, 6)
 
 
+def _balance(solution: Solution) -> dict[str, Any] | None:
+    """The balance of each component; None where the equation does not state what it needs.
+
+    Features that move are evaluated anew for every time, which would take minutes.
+    """
+    if not solution.frozen or len(solution.times) < 2:
+        return None
+    try:
+        found = solution.balance()
+    except TengbcError:
+        return None
+    columns = {
+        name if part.ndim == 1 else f"{name}, {found.names[k]}": rows
+        for name, part in found.columns().items()
+        for k, rows in enumerate(part.reshape(len(part), -1).T)
+    }
+    return plain({"closes": found.closes, "time": found.times, "parts": columns}, 6)
+
+
 def problem_data(problem: Problem) -> dict[str, Any]:
     """The problem in formulas, and its domain as lines to draw."""
     texts = dict(problem.described())
@@ -81,6 +103,7 @@ def problem_data(problem: Problem) -> dict[str, Any]:
         "initial": texts["initial"],
         "solution": texts["solution"],
         "normal": problem.uses_normal,
+        "time": problem.naming.time,
         "drawing": _drawing(problem.domain),
     }
 

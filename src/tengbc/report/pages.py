@@ -11,7 +11,7 @@ from markupsafe import Markup
 from tengbc.report.charts import charts
 from tengbc.report.drawing import colour, drawing
 from tengbc.report.numbers import duration
-from tengbc.report.verdict import facts, settings, verdict
+from tengbc.report.verdict import balance_sentence, facts, settings, verdict
 
 SCRIPTS = ("numbers.js", "colours.js", "chart.js", "field.js", "viewer.js", "page.js")
 PARTS = {
@@ -40,6 +40,7 @@ def report_page(data: dict[str, Any]) -> str:
         {"charts": curves, "pictures": [pictures] if pictures else [], "alike": False},
         name=summary.get("problem") or "Your problem",
         verdict=verdict(summary),
+        balance=balance_sentence(data.get("balance")),
         facts=facts(summary, data["history"]["steps"]),
         problem=problem,
         drawing=drawing(problem["drawing"], segments) if problem else None,
@@ -47,7 +48,7 @@ def report_page(data: dict[str, Any]) -> str:
         charts=curves,
         spent=spent(summary.get("seconds", {})),
         command=data["command"],
-        settings=settings(summary),
+        settings=settings(summary, data.get("features", "")),
         footer=f"Written by {maker} on {written}." if written else f"From a run of {maker}.",
     )
 

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from tengbc.figures.views import indexed
 from tengbc.report.numbers import encoded
 from tengbc.report.raster import Raster, rasters, reference_raster
 from tengbc.solution import Solution
@@ -29,12 +28,21 @@ def picture_data(solution: Solution) -> dict[str, Any]:
     with_truth = problem.exact_function is not None or reference is not None
     fields = (2 if with_truth else 1) * max(problem.components, 1)
     chosen = _views(solution, fields * len(times), reference is not None)
+    shown, spreads = zip(*(_filled(solution, *view, times) for view in chosen), strict=True)
+    boxes = solution.body.boxes if problem.domain.dim == 2 else None
     return {
         "times": plain(times, 9),
-        "components": [indexed("u", k) for k in range(problem.components)] or ["u"],
+        "opening": opening(np.max(spreads, axis=0)),
+        "boxes": None if boxes is None or len(boxes) == 1 else plain(boxes.ravel(), 6),
+        "components": list(problem.naming.labels),
         "reference": reference is not None,
-        "views": [_filled(solution, view, times, truth) for view, truth in chosen],
+        "views": list(shown),
     }
+
+
+def opening(spread: Float[Array, " k"]) -> int:
+    """The frame to begin with: the first that is not flat, with half of the largest spread."""
+    return int(np.argmax(spread >= 0.5 * np.max(spread)))
 
 
 def frame_times(solution: Solution) -> Float[Array, " k"]:
@@ -76,11 +84,17 @@ def _views(solution: Solution, frames: int, reference: bool) -> list[tuple[Raste
 
 
 def _filled(
-    solution: Solution, view: Raster, times: Float[Array, " k"], truth: Any
-) -> dict[str, Any]:
+    solution: Solution, view: Raster, truth: Any, times: Float[Array, " k"]
+) -> tuple[dict[str, Any], Float[Array, " k"]]:
+    """A view with its frames; and how far values are apart in each, the largest being 1."""
     fields = {"solution": solution.at_times(view.points, times, outside="nan")}
     if truth is not None:
         exact = np.stack([np.asarray(truth(float(t))) for t in times])
         fields["error"] = fields["solution"] - exact.reshape(fields["solution"].shape)
     columns = {name: u.reshape(*u.shape[:2], -1).transpose(2, 0, 1) for name, u in fields.items()}
-    return view.layout | {name: [encoded(u) for u in each] for name, each in columns.items()}
+    axes = [solution.problem.naming.axis(name) for name in view.layout["axes"]]
+    shown = {name: [encoded(u) for u in each] for name, each in columns.items()}
+    spread = np.nanmax(columns["solution"], axis=2) - np.nanmin(columns["solution"], axis=2)
+    largest = spread.max(axis=1, keepdims=True)
+    relative = (spread / np.where(largest > 0, largest, 1.0)).max(axis=0)
+    return view.layout | {"axes": axes} | shown, relative

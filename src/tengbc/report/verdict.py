@@ -30,7 +30,7 @@ def verdict(summary: dict[str, Any]) -> Verdict:
     asked, message = summary.get("rtol"), summary.get("message") or ""
     missed = measured is not None and asked is not None and measured > asked
     if outcome == "done" and missed and not message:
-        kind, headline = "doubtful", "Solved, but the error is larger than the estimate promised"
+        kind, headline = "doubtful", "Less accurate than asked, and than the estimate promised"
     elif outcome == "done" and asked is not None and max(measured or 0, estimated or 0) > asked:
         kind, headline = "doubtful", "As accurate as asked after an initial layer only"
     sentences = []
@@ -66,11 +66,24 @@ def facts(summary: dict[str, Any], done: int) -> list[Row]:
     )
 
 
-def settings(summary: dict[str, Any]) -> list[Row]:
-    """What it takes to do it again, besides the command."""
+def balance_sentence(balance: dict[str, Any] | None) -> list[str]:
+    """How well what is stored agrees with what came in and was made; nothing if unknown."""
+    if balance is None or balance["closes"] is None:
+        return []
+    return [
+        f"The balance closes to {number(balance['closes'])}: so much of what is stored neither "
+        f"came in through the boundary nor was made inside."
+    ]
+
+
+def settings(summary: dict[str, Any], features: str = "") -> list[Row]:
+    """What it takes to do it again, besides the command; `features` in words."""
+    strategy, words = summary.get("strategy"), summary.get("strategy_in_words")
+    strategy = f"{strategy}: {words}" if strategy and words else strategy
     versions = ", ".join(f"{name} {value}" for name, value in summary.get("versions", {}).items())
     return _known(
-        ("strategy", summary.get("strategy"), str),
+        ("strategy", strategy, str),
+        ("features", features or None, str),
         ("preset", summary.get("preset"), str),
         ("time scheme", summary.get("scheme"), str),
         ("time step", summary.get("dt"), lambda dt: number(dt, 3)),

@@ -8,8 +8,7 @@ conduction nor transport brings in is made inside: sources, reactions, other ter
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +36,8 @@ PER_STEP = 6
 """Gauss nodes in each step of time."""
 MOST_STEPS = 60
 """Of a march with more steps, several are one."""
+MOST_NUMBERS = 4_000_000
+"""Slopes that are held at once."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
@@ -52,6 +53,7 @@ class Balance:
     stored: Float[Array, "k ..."]
     through: dict[str, Float[Array, "k ..."]]
     inside: Float[Array, "k ..."]
+    names: tuple[str, ...] = ("u",)
 
     @property
     def left(self) -> Float[Array, "k ..."]:
@@ -72,7 +74,7 @@ class Balance:
 
     def __str__(self) -> str:
         found = {
-            f"{name} {k + 1}" if part.ndim > 1 else name: rows
+            f"{name}, {self.names[k]}" if part.ndim > 1 else name: rows
             for name, part in self.columns().items()
             for k, rows in enumerate(part.reshape(len(part), -1).T)
         }
@@ -117,18 +119,19 @@ def balance(solution: Solution, times: Time | Sequence[float] | Array | None = N
     ends = solution.times[:: solution.stages or 1]
     ends = np.unique(np.append(ends[:: max(1, len(ends) // MOST_STEPS)], [0.0, end]))
     nodes, weights = leggauss(PER_STEP)
-    since = {name: [np.zeros(problem.shape)] for name in (*problem.domain.segments, "")}
     marks = np.unique(np.concatenate([ends, wanted]))
-    for a, b in itertools.pairwise(marks):
-        found = [rates(float((a + b) / 2 + (b - a) / 2 * node)) for node in nodes]
-        for name, sums in since.items():
-            part = sum(w * each[name] for w, each in zip(weights, found, strict=True))
-            sums.append(sums[-1] + (b - a) / 2 * part)
+    middle, half = (marks[1:] + marks[:-1]) / 2, np.diff(marks) / 2
+    found = rates((middle[:, None] + half[:, None] * nodes).ravel())
     rows = np.searchsorted(marks, wanted)
-    sums = {name: np.stack(parts)[rows] for name, parts in since.items()}
+    sums = {}
+    for name, each in found.items():
+        steps = np.einsum(
+            "s,sn...,n->s...", half, each.reshape(-1, PER_STEP, *each.shape[1:]), weights
+        )
+        sums[name] = np.concatenate([np.zeros_like(steps[:1]), np.cumsum(steps, axis=0)])[rows]
     inside = sums.pop("")
     whole = rates.stored(np.append(0.0, wanted))
-    return Balance(wanted, whole[1:] - whole[0], sums, inside)
+    return Balance(wanted, whole[1:] - whole[0], sums, inside, problem.naming.symbols)
 
 
 class _Rates:
@@ -150,32 +153,42 @@ class _Rates:
         values = self.solution.at_times(self.inside.x, times)
         return np.einsum("kn...,n->k...", values, self.inside.w)
 
-    def __call__(self, t: float) -> dict[str, Array]:
+    def __call__(self, times: Float[Array, " k"]) -> dict[str, Float[Array, "k ..."]]:
         """By segment; what is made inside under no name."""
-        rates = {points.segment: self._through(points, t) for points in self.sides}
-        x, state = self.inside.x, self._state(self.inside.x, t)
+        found = {
+            points.segment: self._summed(self._through, points, times) for points in self.sides
+        }
+        return {**found, "": self._summed(self._made, self.inside, times)}
+
+    def _summed(
+        self, density: Callable, points: Any, times: Float[Array, " k"]
+    ) -> Float[Array, "k ..."]:
+        """∫ density(points, t, (u, ∇u)) at each time; features are evaluated for many at once."""
+        n, d = points.x.shape
+        m, many = self.laws.components, max(1, MOST_NUMBERS // (n * d * self.laws.components))
+        rows = []
+        for first in range(0, len(times), many):
+            some = times[first : first + many].tolist()
+            values = self.solution.at_checked(points.x, some).reshape(-1, n, m)
+            slopes = self.solution.at_checked(points.x, some, slopes=True).reshape(-1, n, m, d)
+            for t, *state in zip(some, values, slopes, strict=True):
+                rows.append(points.w @ density(points, t, tuple(state)))
+        return np.stack(rows).reshape(len(times), *self.solution.problem.shape)
+
+    def _made(self, points: Any, t: float, state: tuple[Array, Array]) -> Float[Array, "n m"]:
+        x = points.x
         made = self.laws.made_inside(x, t, state)
         for flow in self.flows:  # what it carries is counted where it enters
             made = made + np.einsum("nd,nmd->nm", flow.at(x, t), state[1])
             made = made + flow.divergence(x, t)[:, None] * state[0]
-        return {**rates, "": self._shaped(np.einsum("nm,n->m", made, self.inside.w))}
+        return made
 
-    def _through(self, points: Any, t: float) -> Array:
-        x, state = points.x, self._state(points.x, t)
-        flux = self.laws.conducted(x, points.normal, t, state)
+    def _through(self, points: Any, t: float, state: tuple[Array, Array]) -> Float[Array, "n m"]:
+        flux = self.laws.conducted(points.x, points.normal, t, state)
         for flow in self.flows:
-            speed = np.sum(flow.at(x, t) * points.normal, axis=1)
+            speed = np.sum(flow.at(points.x, t) * points.normal, axis=1)
             flux = flux - speed[:, None] * state[0]
-        return self._shaped(np.einsum("nm,n->m", flux, points.w))
-
-    def _state(self, x: Float[Array, "n d"], t: float) -> tuple[Array, Array]:
-        m = self.laws.components
-        values = self.solution.interpolated(x, t).reshape(len(x), m)
-        slopes = self.solution.interpolated(x, t, slopes=True).reshape(len(x), m, x.shape[1])
-        return values, slopes
-
-    def _shaped(self, each: Float[Array, " m"]) -> Array:
-        return each.reshape(self.solution.problem.shape)
+        return flux
 
 
 class Flow:

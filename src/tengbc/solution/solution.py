@@ -17,10 +17,11 @@ from tengbc.coefficient import CoefficientLike
 from tengbc.errors import OutsideError, UsageError
 from tengbc.history import Record
 from tengbc.interpolation import neighbours, within_step
-from tengbc.networks import Network, Parameters
+from tengbc.networks import AbstractBody, Network, Parameters
 from tengbc.outcome import Result
 from tengbc.pointwise import as_points, as_time, as_times
 from tengbc.problem import Problem
+from tengbc.solution.component import Component
 from tengbc.types import Time
 
 Array = np.ndarray
@@ -72,17 +73,22 @@ class Solution:
     def __copy__(self) -> "Solution":
         return replace(self)
 
+    def __getitem__(self, which: str | int) -> Component:
+        """One component, by its name or its number."""
+        return Component(self, self.problem.naming.index(which))
+
     def __call__(
-        self, x: ArrayLike, t: Time, *, outside: str = "raise"
+        self, x: ArrayLike, t: Time | None = None, *, outside: str = "raise"
     ) -> Float[Array, "..."] | np.floating:
-        """u at points x, one (d,) or many (n, d), at time t; on an interval also (n,).
+        """u at points x, one (d,) or many (n, d), on an interval also (n,), at time t or the end.
 
         Points outside the domain are an error, or NaN with `outside="nan"`: nothing is
         extrapolated. Between stored times the values are interpolated by a polynomial through the
         nearest ones.
         """
         points = as_points(x, self.problem.domain.dim)
-        result = self.at_times(np.atleast_2d(points), [t], outside=outside)[0]
+        time = self.times[-1] if t is None else t
+        result = self.at_times(np.atleast_2d(points), [time], outside=outside)[0]
         return result if points.ndim == 2 else result[0]
 
     def at_times(
@@ -93,14 +99,17 @@ class Solution:
         inside = self._inside(points, outside)
         checked = [self._checked_time(t) for t in as_times(times)]
         result = np.full((len(checked), len(points), *self.problem.shape), np.nan)
-        if not checked:
-            return result
-        if self.frozen and self._body.interpolated == "values":
-            result[:, inside] = self._with_frozen_body(points[inside], checked)
-        else:
-            for row, t in zip(result, checked, strict=True):
-                row[inside] = self.interpolated(points[inside], t)
+        if checked:
+            result[:, inside] = self.at_checked(points[inside], checked)
         return result
+
+    def at_checked(
+        self, x: Float[Array, "n d"], times: Sequence[float], slopes: bool = False
+    ) -> Float[Array, "k n ..."]:
+        """u, or with `slopes` ∇u, at points and times that were checked before."""
+        if self.frozen and self.body.interpolated == "values":
+            return self._with_frozen_body(x, times, slopes)
+        return np.stack([self.interpolated(x, t, slopes) for t in times])
 
     def gradient(self, x: ArrayLike, t: Time, *, outside: str = "raise") -> Float[Array, "..."]:
         """∇u at points x, one (d,) or many (n, d): shape (…, d), for a system (…, m, d)."""
@@ -144,7 +153,8 @@ class Solution:
     def plot(self, t: float | Sequence[float] | None = None, **choices: Any) -> Any:
         """Draw u at time t, or at several times side by side; Matplotlib's Axes come back.
 
-        `component` chooses one of a system; `ax` draws a single picture into Axes of one's own.
+        `component` chooses one of a system, by name or number; `ax` draws a single picture into
+        Axes of one's own.
         """
         from tengbc.figures import plot
 
@@ -156,7 +166,7 @@ class Solution:
 
         return plot_error(self, t, **choices)
 
-    def animate(self, path: str | os.PathLike[str], **choices: Any) -> Any:
+    def animate(self, path: str | os.PathLike[str], **choices: Any) -> Path:
         """Write a .gif, or with ffmpeg an .mp4, of u from 0 to the end; options `frames`, `fps`."""
         from tengbc.figures import animate
 
@@ -185,7 +195,8 @@ class Solution:
         return save(self, path)
 
     @cached_property
-    def _body(self):
+    def body(self) -> AbstractBody:
+        """The features that the solution begins with."""
         return self.parameters.network(self.thetas[0]).body
 
     @cached_property
@@ -194,20 +205,25 @@ class Solution:
         bodies = self.thetas[:, : self.parameters.head.start]
         return bool((bodies == bodies[:1]).all())
 
-    def _with_frozen_body(self, x: Float[Array, "n d"], times: Sequence[float]) -> Array:
+    def _with_frozen_body(
+        self, x: Float[Array, "n d"], times: Sequence[float], slopes: bool
+    ) -> Array:
         """One product for all times: u is linear in the head, so heads are interpolated."""
         heads = self.thetas[:, self.parameters.head]
         chosen = np.stack([weights @ heads[nodes] for nodes, weights in map(self._nodes, times)])
         components = self.problem.components or 1
         weight = chosen[:, :-components].reshape(len(times) * components, -1)
-        values = self._body.combine(weight, x).reshape(len(x), len(times), components)
-        values = np.swapaxes(values, 0, 1) + chosen[:, None, -components:]
-        return values.reshape(len(times), len(x), *self.problem.shape)
+        values = self.body.combine(weight, x, slopes)
+        axes = values.shape[2:]  # of ∇u
+        values = np.swapaxes(values.reshape(len(x), len(times), components, *axes), 0, 1)
+        if not slopes:
+            values = values + chosen[:, None, -components:]
+        return values.reshape(len(times), len(x), *self.problem.shape, *axes)
 
     def _networks(self, t: Time) -> list[tuple[float, Network]]:
         """Weights and networks whose fields add up to u at time t."""
         nodes, weights = self._nodes(self._checked_time(t))
-        if self.frozen or self._body.interpolated == "parameters":
+        if self.frozen or self.body.interpolated == "parameters":
             return [(1.0, self.parameters.network(weights @ self.thetas[nodes]))]
         networks = map(self.parameters.network, self.thetas[nodes])
         return list(zip(weights.tolist(), networks, strict=True))

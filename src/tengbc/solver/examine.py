@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tengbc import costs
+from tengbc.defaults import DEFAULT_TOLERANCE
 from tengbc.equations import Reaction, Source, Transport
 from tengbc.errors import ProblemError, TengbcError
 from tengbc.finding import Finding
@@ -28,10 +29,11 @@ DRIFT = 1e-6
 def examine(problem: Problem, options: Options, thorough: bool = True) -> list[Finding]:
     """Everything that can be said before the first step; not `thorough`: in a blink."""
     t_end = options.t_end or problem.t_end or 1.0
+    rtol = options.rtol or problem.rtol or DEFAULT_TOLERANCE
     found: list[Finding] = []
-    for look in (_boundary, _free, _values, _corners, _outflow):
+    for look in (_boundary, _free, _table, _values, _corners, _outflow):
         try:
-            found += look(problem, t_end, thorough)
+            found += look(problem, t_end, rtol, thorough)
         except TengbcError as error:
             found.append(Finding("error", str(error), error))
     if thorough:
@@ -39,7 +41,7 @@ def examine(problem: Problem, options: Options, thorough: bool = True) -> list[F
     return found
 
 
-def _boundary(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding]:
+def _boundary(problem: Problem, t_end: float, rtol: float, thorough: bool) -> Iterator[Finding]:
     domain = problem.domain
     step = 1e-6 * domain.scale
     for points in boundary_points(domain, POINTS):
@@ -59,7 +61,7 @@ def _boundary(problem: Problem, t_end: float, thorough: bool) -> Iterator[Findin
     yield Finding("fine", f"boundary: {text}, normals outward")
 
 
-def _free(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding]:
+def _free(problem: Problem, t_end: float, rtol: float, thorough: bool) -> Iterator[Finding]:
     """Where nothing is imposed on a component, neither diffusion nor a flow may bring it in."""
     check_free(problem)
     free = [name for name, law in problem.conditions.items() if law.silent]
@@ -89,7 +91,7 @@ def check_free(problem: Problem) -> None:
         ):
             rows, components = np.nonzero(nothing & wrong)
             if len(rows):
-                of = f" on component {components[0]}" if m > 1 else ""
+                of = f" on {problem.naming.symbols[components[0]]}" if m > 1 else ""
                 raise ProblemError(
                     f"Nothing is imposed{of} on {points.segment}, but {why} (at "
                     f"{point_text(x[rows[0]])}): the problem is ill-posed; give a condition such "
@@ -97,10 +99,28 @@ def check_free(problem: Problem) -> None:
                 )
 
 
-def _values(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding]:
+def _table(problem: Problem, t_end: float, rtol: float, thorough: bool) -> Iterator[Finding]:
+    """How well a table of initial values says what lies between them."""
+    table = problem.initial_table
+    if table is None:
+        return
+    if table.error > rtol:
+        yield Finding(
+            "warning",
+            f"initial is a table of {table.described} of their size, where {rtol:.0e} is asked "
+            f"for: the solution is that of the interpolated values; give more of them, or a "
+            f"larger rtol.",
+        )
+    else:
+        yield Finding("note", f"initial is a table of {table.described} of their size.")
+
+
+def _values(problem: Problem, t_end: float, rtol: float, thorough: bool) -> Iterator[Finding]:
     """Finite initial values, and conditions that they meet."""
     initial_values(problem, problem.domain.interior(256))
     for name in problem.untraced:
+        if name == "initial" and problem.initial_table is not None:
+            continue  # that it is a table has been said
         yield Finding(
             "note",
             f"{name} is not written with jax.numpy, so it is called with numbers: that is slower, "
@@ -111,10 +131,12 @@ def _values(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding]
     of_size = _of_size(problem)
     for segment, jump in jumps.items():
         if jump > JUMP:
+            layer = "the solution has a layer there that is not resolved at first"
+            small = "less than the tolerance"
             yield Finding(
-                "warning",
+                "warning" if jump > rtol else "note",
                 f"initial values miss the condition on {segment} by {jump:.1e}{of_size} at "
-                f"t = 0; the solution has a layer there that is not resolved at first.",
+                f"t = 0; {layer if jump > rtol else small}.",
             )
         elif drifts[segment] > DRIFT:
             yield Finding(
@@ -132,7 +154,7 @@ def _of_size(problem: Problem) -> str:
     return "" if zero else " of their size"
 
 
-def _corners(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding]:
+def _corners(problem: Problem, t_end: float, rtol: float, thorough: bool) -> Iterator[Finding]:
     """Where two segments meet: u₀ against each, and prescribed values against one another."""
     ends = [points for segment in problem.domain.segments if (points := _ends(problem, segment))]
     if thorough:
@@ -142,7 +164,7 @@ def _corners(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding
             jump = float(np.abs(values[worst]).max()) / size
             if jump > JUMP:
                 yield Finding(
-                    "warning",
+                    "warning" if jump > rtol else "note",
                     f"initial values miss the condition on {points.segment} by {jump:.1e}"
                     f"{_of_size(problem)} at its end {point_text(points.x[worst])}.",
                 )
@@ -175,7 +197,7 @@ def _clashes(
                 break
 
 
-def _outflow(problem: Problem, t_end: float, thorough: bool) -> Iterator[Finding]:
+def _outflow(problem: Problem, t_end: float, rtol: float, thorough: bool) -> Iterator[Finding]:
     """Where a flow leaves the domain, values cannot be prescribed: they follow."""
     terms = problem.equation.terms
     flows = [term for term in terms if isinstance(term, Transport)]
@@ -226,8 +248,9 @@ def _cost(problem: Problem, options: Options, t_end: float) -> Iterator[Finding]
     else:
         yield Finding(
             "fine",
-            "time: seconds where data are smooth, minutes where patches have to follow corners, "
-            "layers or fronts; max_seconds ends a run with the best answer by then",
+            "time: seconds where data are smooth, minutes where corners, layers or fronts have to "
+            "be resolved, which cannot be told beforehand; max_seconds ends a run with the best "
+            "answer by then",
         )
 
 

@@ -34,11 +34,13 @@ STEP = 1e-2
 TOLERANCE, COARSE = 1e-5, 1e-3
 """rtol of the solutions at the end, unless given, and at first."""
 SETTLED, NEAR = 0.01, 0.2
-"""A search ends once its next step would be this part of the standard errors; that with coarse
-solutions earlier."""
+"""A search ends once its next step would change what is computed by this part of the noise, and so
+each number by no more than this part of its standard error; that with coarse solutions earlier."""
 QUICK = 0.5
 """Derivatives are not taken anew while a step leaves less than this part of the squares."""
 MOST_STEPS = 50
+FARTHEST = 1e3
+"""Times its start; a number that is larger runs away."""
 LARGEST_DAMPING = 1e8
 CONFIDENCE = 0.95
 VAGUE = 0.5
@@ -138,7 +140,7 @@ def fit(
     start: Mapping[str, float],
     *,
     sigma: ArrayLike | None = None,
-    component: int = 0,
+    component: int | str = 0,
     rtol: float = TOLERANCE,
     progress: Progress | bool | None = None,
     **choices: Any,
@@ -152,7 +154,7 @@ def fit(
       (n, d), times (k,) and values (k, n): sensors that are read k times.
     - `start`: the numbers to begin with.
     - `sigma`: standard deviations of the values, up to a common factor; equal unless given.
-    - `component`: the one measured, of a system.
+    - `component`: the one measured, of a system, by name or number.
     - `rtol` and other options of `solve`.
     """
     names = tuple(start)
@@ -160,16 +162,19 @@ def fit(
         raise UsageError("start names no numbers to look for; give one such as {'kappa': 0.1}.")
     begin = np.array([float(start[name]) for name in names])
     first = factory(**dict(zip(names, begin.tolist(), strict=True)))
-    table = _Measurements(data, first.domain.dim, sigma, component)
+    table = _Measurements(data, first.domain.dim, sigma, first.naming.index(component))
     if table.count <= len(names):
         raise UsageError(
             f"{table.count} measurements cannot tell {len(names)} numbers and their errors; give "
             f"more of them, or look for fewer numbers."
         )
     with shown(progress) as told:
-        search = _Search(factory, names, table, choices, told)
-        near, *_ = search.minimised(begin, max(rtol, COARSE), NEAR)
-        return search.estimated(*search.minimised(near, rtol, SETTLED))
+        search = _Search(factory, names, table, begin, choices, told)
+        try:
+            near, *_ = search.minimised(begin, max(rtol, COARSE), NEAR)
+            return search.estimated(*search.minimised(near, rtol, SETTLED))
+        except DivergedError as error:  # most often because nothing holds a number back
+            raise DivergedError(" ".join(filter(None, [str(error), search.unknown]))) from None
 
 
 class _Measurements:
@@ -215,10 +220,19 @@ class _Search:
     """Solutions for numbers, their residuals and derivatives, and the steps that use them."""
 
     def __init__(
-        self, factory: Factory, names: tuple[str, ...], table: _Measurements, choices, told
+        self,
+        factory: Factory,
+        names: tuple[str, ...],
+        table: _Measurements,
+        begin: Float[Array, " p"],
+        choices,
+        told,
     ):
         self.factory, self.names, self.table = factory, names, table
         self.choices, self.told, self.solves, self.rtol = choices, told, 0, COARSE
+        self.scale = np.where(begin != 0, np.abs(begin), 1.0)
+        self.unknown = ""
+        """What the latest derivatives say the data do not determine."""
 
     def solved(self, numbers: Float[Array, " p"]) -> Solution:
         self.told(f"fit: solution {self.solves + 1}", 0.0, {})
@@ -231,7 +245,10 @@ class _Search:
                 problem, end, rtol=self.rtol, throw=False, progress=False, **self.choices
             )
         if solution.result.outcome.verdict == "bad" or solution.times[-1] < self.table.end:
-            raise DivergedError(str(solution.result))
+            raise DivergedError(
+                f"With {self._text(numbers)} the problem cannot be solved ({solution.result}), so "
+                f"the fit ends there; begin elsewhere, or look for fewer numbers."
+            )
         return solution
 
     def computed(self, numbers: Float[Array, " p"]) -> tuple[Solution, Float[Array, " n"]]:
@@ -240,7 +257,7 @@ class _Search:
         return solution, self.table.of(solution)
 
     def jacobian(
-        self, numbers: Float[Array, " p"], scale: Float[Array, " p"], known: Float[Array, " n"]
+        self, numbers: Float[Array, " p"], known: Float[Array, " n"]
     ) -> Float[Array, "n p"]:
         """∂u/∂p where it was measured, by central differences; one-sided at a limit.
 
@@ -249,7 +266,7 @@ class _Search:
         columns = []
         for k in range(len(numbers)):
             step = np.zeros(len(numbers))
-            step[k] = STEP * max(abs(numbers[k]), 1e-3 * scale[k])
+            step[k] = STEP * max(abs(numbers[k]), 1e-3 * self.scale[k])
             ends = []
             for side in (1.0, -1.0):
                 if ends and ends[0][0] and self.rtol >= COARSE:
@@ -268,15 +285,15 @@ class _Search:
         """The numbers of least squares, the solution, its values, their weighted derivatives."""
         self.rtol, slopes = rtol, None
         weights, measured = self.table.weights, self.table.values
-        scale = np.where(begin != 0, np.abs(begin), 1.0)
         numbers, damping = begin, 1e-3
         solution, values = self.computed(numbers)
         left = weights * (measured - values)
         for _ in range(MOST_STEPS):
             if slopes is None:
-                slopes = weights[:, None] * self.jacobian(numbers, scale, values)
+                slopes = weights[:, None] * self.jacobian(numbers, values)
+                self.unknown = self._undetermined(numbers, slopes, left) or self.unknown
             full = _damped(slopes, left, 0.0)
-            if (np.abs(full) <= settled * _standard_errors(slopes, left)).all():
+            if np.linalg.norm(slopes @ full) <= settled * _noise(slopes, left):
                 return numbers, solution, values, slopes
             while damping < LARGEST_DAMPING:
                 step = _damped(slopes, left, damping)
@@ -290,7 +307,7 @@ class _Search:
                 damping = max(10 * damping, 1e-3)
             else:
                 return numbers, solution, values, slopes  # no step pays: this is the least
-            far = (np.abs(step) > _standard_errors(slopes, left)).any()
+            far = np.linalg.norm(slopes @ step) > _noise(slopes, left)
             pays = its_left @ its_left < QUICK * (left @ left)
             if not far or (pays and rtol >= COARSE):
                 # Broyden: the derivatives that explain this step, otherwise as they were.
@@ -300,6 +317,11 @@ class _Search:
             else:
                 slopes = None
             numbers, solution, values, left = numbers + step, tried, its_values, its_left
+            if (np.abs(numbers) > FARTHEST * self.scale).any():
+                raise DivergedError(
+                    f"The fit runs away, to {self._text(numbers)}: nothing in the data holds it "
+                    f"back; give more of them, begin nearer, or look for fewer numbers."
+                )
             damping = damping / 10 if damping > 1e-6 else 0.0
         raise DivergedError(
             f"The fit has not settled after {MOST_STEPS} steps, at {self._text(numbers)}; begin "
@@ -334,7 +356,7 @@ class _Search:
             by_name(errors.tolist()),
             by_name(list(zip((numbers - half).tolist(), (numbers + half).tolist(), strict=True))),
             spread / np.outer(sizes, sizes),
-            float(np.linalg.norm(left) / np.sqrt(len(left) - len(numbers)) / np.mean(weights)),
+            _noise(slopes, left) / float(np.mean(weights)),
             by_name(moved.tolist()),
             measured - values,
             measured,
@@ -347,7 +369,7 @@ class _Search:
     def _undetermined(self, numbers, slopes, left) -> str:
         """The direction, in parts of the numbers, that the data know least about."""
         relative = slopes * np.where(numbers != 0, numbers, 1.0)
-        noise = np.linalg.norm(left) / np.sqrt(len(left) - len(numbers))
+        noise = _noise(slopes, left)
         _, shares, directions = np.linalg.svd(relative, full_matrices=False)
         if noise <= VAGUE * shares[-1]:
             return ""
@@ -373,6 +395,18 @@ def _damped(slopes: Float[Array, "n p"], left: Float[Array, " n"], damping: floa
 
 
 def _standard_errors(slopes: Float[Array, "n p"], left: Float[Array, " n"]) -> Array:
-    """s·√diag (JᵀJ)⁻¹ with s² = |r|²/(n − p)."""
-    s2 = left @ left / (len(left) - slopes.shape[1])
-    return np.sqrt(s2 * np.diagonal(np.linalg.pinv(slopes.T @ slopes)))
+    """s·√diag (JᵀJ)⁻¹ with s² = |r|²/(n − p); infinite where the data say nothing.
+
+    With J = U·S·Vᵀ after its columns are made units, diag (JᵀJ)⁻¹ = Σ (V/S)², in units again.
+    """
+    norms = np.linalg.norm(slopes, axis=0)
+    units = np.where(norms > 0, norms, 1.0)
+    _, sizes, directions = np.linalg.svd(slopes / units, full_matrices=False)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.where(directions == 0, 0.0, directions / sizes[:, None])
+    return _noise(slopes, left) * np.sqrt(np.sum(spread**2, axis=0)) / units
+
+
+def _noise(slopes: Float[Array, "n p"], left: Float[Array, " n"]) -> float:
+    """s, with s² = |r|²/(n − p)."""
+    return float(np.linalg.norm(left) / np.sqrt(len(left) - slopes.shape[1]))

@@ -130,6 +130,7 @@ class Runner:
     def _facts(self) -> dict[str, object]:
         return {
             "strategy": self.strategy.name,
+            "strategy_in_words": self.strategy.what,
             "preset": self.task.options.preset,
             "rtol": self.task.options.rtol,
             "t_end": self.task.t_end,

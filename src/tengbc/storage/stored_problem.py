@@ -19,6 +19,7 @@ from tengbc.equations import AbstractEquation
 from tengbc.equations.base import Sum
 from tengbc.errors import CheckpointError, UsageError
 from tengbc.geometry.domain import Domain
+from tengbc.naming import naming
 from tengbc.problem import Problem, explained
 from tengbc.storage.checksummed import plain
 from tengbc.storage.codec import decode, encode
@@ -65,8 +66,9 @@ class StoredProblem(Problem):
         self.domain, self.shape = decode(content["domain"], Domain), shape
         self.name, self.t_end, self.rtol = (content[key] for key in ("name", "t_end", "rtol"))
         self.equation, self.conditions, _ = _laws(content)
+        self.naming = naming(**_named(content), components=self.components)
         self.exact_function = self.reference = None
-        self.untraced = ()
+        self.untraced, self.initial_table = (), None
         self._content = content
         self._described = [(label, text) for label, text in content["described"]]
 
@@ -174,6 +176,8 @@ def describe_problem(problem: Problem) -> dict[str, Any]:
         "domain": encode(problem.domain),
         "t_end": plain(problem.t_end),
         "rtol": plain(problem.rtol),
+        "names": list(problem.naming.names),
+        "units": dict(problem.naming.units),
         "equation": problem.equation.formula,
         "conditions": {name: law.formula for name, law in problem.conditions.items()},
         "described": [list(item) for item in problem.described()],
@@ -200,10 +204,15 @@ def restore_problem(
     equation, laws, whole = _laws(content)
     initial, there = _part(content.get("parts", {}).get("initial", {"kind": "function"}))
     if whole and there:
-        named = {name: content[name] for name in ("name", "t_end", "rtol")}
+        named = {name: content[name] for name in ("name", "t_end", "rtol")} | _named(content)
         domain = decode(content["domain"], Domain)
         return Problem(domain, equation, laws, initial, **named)
     return StoredProblem(content, shape)
+
+
+def _named(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Names and units; files of earlier versions have none."""
+    return {"names": tuple(content.get("names", ())) or None, "units": content.get("units")}
 
 
 def _alike(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:

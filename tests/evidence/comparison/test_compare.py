@@ -2,12 +2,14 @@
 
 import csv
 import io
+from types import SimpleNamespace
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import tengbc as tb
+from tengbc.cli import main
 from tengbc.evidence.comparison import compare as comparison
 from tengbc.evidence.comparison.compare import compare
 from tengbc.evidence.comparison.presentation import (
@@ -41,8 +43,49 @@ def test_finite_elements_improve_with_time_and_waves_do_not_apply():
     assert fem.best is not None and fem.best.errors.worst < 1e-4
     errors = [trial.errors.worst for trial in fem.trials]
     assert len(errors) >= 2 and errors[-1] < errors[0]
-    assert all(trial.seconds <= 2.5 for trial in fem.trials)
+    assert sum(trial.seconds for trial in fem.trials) <= 2.5  # all runs share the seconds
     assert not spectral.trials and "periodic" in spectral.reason
+
+
+def test_the_runs_of_a_solver_share_its_seconds(monkeypatch):
+    """A solver whose runs each take half of the seconds is run twice, however small a run is."""
+    clock = Clock(monkeypatch)
+
+    def trials(contest):
+        for _ in range(10):
+            if contest.timed("slow", lambda progress: clock.pass_by(1.0, progress)) is None:
+                return
+            yield trial(1e-3, 1.0)
+
+    monkeypatch.setattr(
+        comparison.importlib, "import_module", lambda name: SimpleNamespace(f=trials)
+    )
+    monkeypatch.setitem(CONTENDERS, "slow", "anywhere:f")
+    first, second = compare(wave_on_a_square(), ["slow", "slow"], seconds=2.0)
+    assert len(first.trials) == len(second.trials) == 2
+
+
+class Clock:
+    """Time that passes when it is told to."""
+
+    def __init__(self, monkeypatch):
+        self.now = 0.0
+        monkeypatch.setattr("tengbc.timing.time.perf_counter", lambda: self.now)
+
+    def pass_by(self, seconds, progress):
+        self.now += seconds
+        progress("march", 1.0, {})
+
+
+def test_how_long_it_will_take_is_said_beforehand(monkeypatch, capsys):
+    monkeypatch.setattr("tengbc.evidence.comparison.compare.compare", lambda *given: None)
+    monkeypatch.setattr(
+        "sys.argv",
+        ["tengbc", "compare", "heat-robin", "--seconds", "20", "--solvers", "fast,fem,paper"],
+    )
+    with pytest.raises(SystemExit):
+        main()
+    assert "3 solvers with 20 s each: about 60 s in all" in capsys.readouterr().err
 
 
 def trial(error: float, seconds: float, complete: bool = True) -> Trial:

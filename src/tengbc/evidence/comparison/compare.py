@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from tengbc.errors import TengbcError, UsageError
 from tengbc.evidence.baselines.solution import final_time
 from tengbc.evidence.comparison.registry import CONTENDERS
-from tengbc.evidence.comparison.trial import Contest, SolverTrials
+from tengbc.evidence.comparison.trial import Contest, SolverTrials, Watch
 from tengbc.problem import Problem
 from tengbc.solution.measure import Truth
 from tengbc.types import Progress
@@ -20,12 +20,12 @@ def compare(
     progress: Progress = lambda phase, fraction, known: None,
     entries: list[SolverTrials] | None = None,
 ) -> list[SolverTrials]:
-    """One entry for each solver; no run takes longer than the seconds, compilation apart.
+    """One entry for each solver, whose runs together take the seconds at most, compilation apart.
 
     A list of `entries` is filled as results come, so that an interruption leaves what there is.
     """
-    contest = Contest(problem, final_time(problem, t_end), seconds, Truth(problem), progress)
-    if not contest.truth.known:
+    end, truth = final_time(problem, t_end), Truth(problem)
+    if not truth.known:
         raise UsageError(
             "The problem has neither an exact solution nor a reference, so that errors cannot be "
             "measured; give Problem an exact=…."
@@ -37,6 +37,7 @@ def compare(
         module, _, function = CONTENDERS[solver].partition(":")
         try:
             trials = getattr(importlib.import_module(module), function)
+            contest = Contest(problem, end, seconds, truth, progress, Watch(seconds))
             entry.trials.extend(trials(contest))
         except TengbcError as error:
             entry.reason = str(error)

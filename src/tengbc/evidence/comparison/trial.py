@@ -59,14 +59,19 @@ class SolverTrials:
 
 
 class Watch:
-    """The seconds that a run may take, and those that it took."""
+    """The seconds that a solver may take in all its runs, compilation apart, and those it took."""
 
     def __init__(self, seconds: float):
         self.allowed, self.stopwatch = seconds, Stopwatch()
 
     @property
+    def left(self) -> float:
+        """Seconds that are left."""
+        return max(self.allowed - self.stopwatch.computing, 0.0)
+
+    @property
     def share(self) -> float:
-        """The part of the seconds that has passed, compilation apart, one at most."""
+        """The part of the seconds that has passed, one at most."""
         return min(self.stopwatch.computing / self.allowed, 1.0)
 
     def check(self, *_: object) -> None:
@@ -77,13 +82,17 @@ class Watch:
 
 @dataclass(frozen=True)
 class Contest:
-    """What every solver is given: a problem and its final time, seconds for a run, the truth."""
+    """What every solver is given: a problem and its final time, seconds, the truth.
+
+    `watch` has the seconds of the solver at hand: all its runs share them.
+    """
 
     problem: Problem
     end: float
     seconds: float
     truth: Truth
     progress: Progress
+    watch: Watch
 
     def errors(self, u: Callable[..., Any], end: float | None = None) -> Errors:
         """Errors of u(points, times) up to `end`, by default the final time."""
@@ -93,13 +102,13 @@ class Contest:
 
     def timed(self, label: str, solve: Callable[..., Any]) -> tuple[Any, float, float] | None:
         """solve(progress=…), its seconds and those of compilation; None if it takes too long."""
-        watch = Watch(self.seconds)
+        stopwatch = Stopwatch()
 
         def watched(phase: str, fraction: float, known: dict) -> None:
-            watch.check()
-            self.progress(label, watch.share, {})
+            self.watch.check()
+            self.progress(label, self.watch.share, {})
 
         try:
-            return solve(progress=watched), *watch.stopwatch.lap()
+            return solve(progress=watched), *stopwatch.lap()
         except OutOfTime:
             return None

@@ -20,6 +20,7 @@ class Clock {
     this.button = controls.querySelector("button.play");
     this.label = controls.querySelector("output");
     this.slider.max = longest.length - 1;
+    this.slider.value = viewers.find((viewer) => viewer.pictures.times === longest).pictures.opening || 0;
     this.slider.addEventListener("input", () => this.show());
     this.button.addEventListener("click", () => this.toggle());
     this.button.disabled = this.slider.disabled = longest.length < 2;
@@ -97,6 +98,7 @@ if (controls && viewers.length) {
   choose("component", "component");
   choose("plane", "plane");
   choose("follow", "follow");
+  choose("patches", "patches");
   stills();
 }
 

@@ -12,6 +12,7 @@ class MapPanel {
     this.canvas.setAttribute("role", "img");
     this.canvas.setAttribute("aria-label", title);
     this.frame = svg("svg", { "aria-hidden": "true" });
+    this.frame.dataset.panel = MapPanel.count = (MapPanel.count || 0) + 1;
     this.tip = element("div", "tip");
     this.tip.hidden = true;
     this.plot.append(this.canvas, this.frame, this.tip);
@@ -23,8 +24,8 @@ class MapPanel {
     this.plot.addEventListener("pointerleave", () => { this.tip.hidden = true; });
   }
 
-  show(view, values, colouring, describe) {
-    Object.assign(this, { view, describe });
+  show(view, values, colouring, describe, boxes) {
+    Object.assign(this, { view, describe, boxes });
     const left = 40, bottom = 24, top = 6, right = 10;
     const width = Math.max(160, this.plot.clientWidth), ratio = (view.upper[1] - view.lower[1]) / (view.upper[0] - view.lower[0]);
     const room = width - left - right;
@@ -45,7 +46,7 @@ class MapPanel {
 
   axes(width, height) {
     const { view, box } = this;
-    const key = [width, height, view.axes, view.lower, view.upper].join();
+    const key = [width, height, view.axes, view.lower, view.upper, Boolean(this.boxes)].join();
     if (this.drawn === key) return;
     this.drawn = key;
     this.frame.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -66,6 +67,16 @@ class MapPanel {
       for (let k = 0; k < ring.length; k += 2) text += `${k ? "L" : "M"}${sx(ring[k]).toFixed(1)} ${sy(ring[k + 1]).toFixed(1)}`;
       return `${text}Z`;
     });
+    if (this.boxes) {
+      const clip = svg("clipPath", { id: `inside-${this.frame.dataset.panel}` });
+      clip.append(svg("path", { d: path.join(""), "clip-rule": "evenodd" }));
+      let lines = "";
+      for (let k = 0; k < this.boxes.length; k += 4) {
+        const [x, y, wide, high] = this.boxes.slice(k, k + 4);
+        lines += `M${sx(x).toFixed(1)} ${sy(y).toFixed(1)}H${sx(x + wide).toFixed(1)}V${sy(y + high).toFixed(1)}H${sx(x).toFixed(1)}Z`;
+      }
+      this.frame.append(clip, svg("path", { class: "patches", d: lines, "clip-path": `url(#${clip.id})` }));
+    }
     this.frame.append(svg("path", { class: "rim", d: path.join("") }));
   }
 
@@ -159,7 +170,7 @@ class Viewer {
       const value = (list) => valueAt(list, view.shape, s, r);
       return [`${name} = ${number(value(values), 3)}`, ...(error ? [`${this.pictures.reference ? "reference" : "exact"}: ${number(value(exact), 3)}`, `error: ${number(value(error), 2)}`] : [])];
     };
-    this.panels.solution.show(view, values, colouring, tell);
+    this.panels.solution.show(view, values, colouring, tell, this.patches ? this.pictures.boxes : null);
     if (this.panels.exact) this.panels.exact.show(view, exact, colouring, tell);
     if (this.panels.error) {
       this.panels.error.title.textContent = `Error |${name} − ${this.pictures.reference ? "reference" : "exact"}|`;

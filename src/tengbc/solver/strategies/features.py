@@ -214,7 +214,8 @@ class AbstractFeatureStrategy(AbstractStrategy):
         factors = FACTORISING * rows * (m * features) ** 2
         products = PRODUCTS * rows * m * features
         seconds = COMPILING + 3 * (factors + 2 * steps * products) / speed
-        return Cost(seconds, feature_memory(options, m), feature_options(options))
+        memory, lower = feature_memory(options, m), feature_options(options)
+        return Cost(seconds, memory, lower, foreseeable=self.fixed(options))
 
 
 def smooth_features(problem: Problem, digits: float) -> int:

@@ -10,7 +10,7 @@ mesh.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,13 +20,13 @@ from tengbc.errors import DivergedError
 from tengbc.evidence.baselines.fem import BudgetError, FemSolution, solve_fem
 from tengbc.evidence.baselines.fem.schemes import SCHEMES
 from tengbc.evidence.baselines.fem.weak_form import physics
-from tengbc.evidence.comparison.trial import Contest, Trial
+from tengbc.evidence.comparison.trial import Contest, Trial, Watch
 from tengbc.solution.measure import Errors
 from tengbc.timing import Stopwatch
 
 Array = np.ndarray
 SHARES = (1 / 64, 1 / 16, 1 / 4, 1.0)
-"""Parts of the seconds for which there is a run each."""
+"""Parts of the seconds that are left, for which there is a run each."""
 LADDER = (4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512)
 """Resolutions to choose from."""
 PILOT = (12, 24)
@@ -49,10 +49,11 @@ def trials(contest: Contest) -> Iterator[Trial]:
     """A run for each share of the seconds, planned from pilot runs."""
     contest.progress("fem pilot", 0.0, {})
     model = pilot(contest)
+    contest = replace(contest, watch=Watch(contest.seconds))
     for share in SHARES:
         contest.progress("fem", share, {})
         watch = Stopwatch()
-        run = _best(contest, model, share * contest.seconds)
+        run = _best(contest, model, share * contest.watch.left)
         if run is None:
             continue
         model.measured = run
@@ -152,7 +153,7 @@ def _best(contest: Contest, model: CostModel, seconds: float) -> FemRun | None:
         if not np.isfinite(expected) or choice.steps < FEWEST_STEPS:
             return None
         try:
-            return _run(contest, choice, seconds)
+            return _run(contest, choice, min(seconds, contest.watch.left))
         except BudgetError as error:
             if error.phase == "march":
                 choice = choice._replace(steps=choice.steps // 2)

@@ -33,5 +33,5 @@ def trials(contest: Contest) -> Iterator[Trial]:
         errors = contest.errors(solution.at_times)
         seconds, march = (passed, compiling), solution.seconds["march"]
         yield Trial(f"{settings}", *seconds, solution.unknowns, errors, contest.end, march=march)
-        if passed > contest.seconds / 2:
+        if passed > contest.watch.left / 2:
             return

@@ -24,5 +24,5 @@ def trials(contest: Contest) -> Iterator[Trial]:
         solution, passed, compiling = run
         errors, unknowns = contest.errors(solution.at_times), solution.facts["unknowns"]
         yield Trial(f"{resolution} points per axis", passed, compiling, unknowns, errors, end)
-        if passed > contest.seconds / 3:
+        if passed > contest.watch.left / 3:
             return

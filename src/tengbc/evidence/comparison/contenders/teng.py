@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 
-from tengbc.evidence.comparison.trial import Contest, Trial, Watch
+from tengbc.evidence.comparison.trial import Contest, Trial
 from tengbc.outcome import Outcome
 from tengbc.solver import solve
 
@@ -33,7 +33,7 @@ def fast_trials(contest: Contest) -> Iterator[Trial]:
             note=f"estimated error {solution.error_estimate.max():.1e}",
             march=solution.seconds["march"],
         )
-        if outcome is Outcome.TOLERANCE_NOT_REACHED or passed > contest.seconds / 1.5:
+        if outcome is Outcome.TOLERANCE_NOT_REACHED or passed > contest.watch.left / 1.5:
             return
 
 
@@ -42,7 +42,7 @@ def paper_trials(contest: Contest) -> Iterator[Trial]:
 
     Its error is that of the times it reached, which are few in a minute, and the note says so.
     """
-    problem, end, watch = contest.problem, contest.end, Watch(contest.seconds)
+    problem, end, watch = contest.problem, contest.end, contest.watch
 
     def watched(phase: str, fraction: float, known: dict) -> bool:
         contest.progress("paper", watch.share, {"phase": phase})
