@@ -14,8 +14,8 @@ MOST_FILES = 269
 """225 when the engine was rebuilt; since then patches, jumps, reduced spaces, traced programs,
 progress in Python and hp elements came in, then data that are not traced, balances, numbers from
 measurements, free segments, the commands new and doctor, and conjugate gradients; then problems
-named with numbers, and sweeps: their study, processes, table and page; names of components, one component of a
-solution, and tables of initial values; numbers whose squares vanish."""
+named with numbers, and sweeps: their study, processes, table and page; names of components, one
+component of a solution, and tables of initial values; numbers whose squares vanish."""
 
 
 def concrete(package, base):

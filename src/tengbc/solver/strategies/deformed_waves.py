@@ -180,7 +180,7 @@ class DeformedWavesStrategy(AbstractStrategy):
         operations = steps * SSP104.stages * TRANSFORMS * 5 * fields * math.log2(points**dim)
         memory = BASE + 8.0 * 100 * fields + 16.0 * TIMES * fields
         seconds = COMPILING + TWO_MARCHES * TRANSFORM_COST * operations / speed
-        return Cost(seconds, memory, "rtol", foreseeable=self.fixed(options))
+        return Cost(seconds, memory, "rtol")
 
 
 def _diffusivity(problem: Problem) -> float:
