@@ -64,7 +64,7 @@ def test_what_it_may_be(value, expected, time_dependent, text):
         (None, "neither a number"),
         (True, "neither a number"),
         (1j, "neither a number"),
-        ({"a": 1}, "neither a number"),
+        ({1}, "neither a number"),
         (float("nan"), "must be finite"),
         ([1.0, np.inf], "must be finite"),
     ],

@@ -1,7 +1,7 @@
 """A coefficient of an equation or a condition: a number, an array, or a function of x or (x, t)."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import equinox as eqx
@@ -22,13 +22,23 @@ class Coefficient(eqx.Module):
     arguments: tuple[str, ...] = eqx.field(static=True)
 
     def __call__(self, x: Point, t: Time) -> Array:
+        if self.by_region:
+            raise UsageError(
+                f"A coefficient is given for the regions {', '.join(self.arguments[1:])}, but the "
+                f"domain has none; name them: domain.with_regions(…)."
+            )
         value = self.value(*(x, t)[: len(self.arguments)]) if self.arguments else self.value
         return real(value)
 
     @property
+    def by_region(self) -> bool:
+        """Whether it was given for each region of a domain: `value` are its parts."""
+        return self.arguments[:1] == ("region",)
+
+    @property
     def time_dependent(self) -> bool:
         """Whether it was declared as a function of (x, t)."""
-        return len(self.arguments) == 2
+        return self.arguments == ("x", "t")
 
     @property
     def constant(self) -> bool:
@@ -46,6 +56,9 @@ class Coefficient(eqx.Module):
 
     def text(self, symbol: str) -> str:
         """How a formula shows it: the number itself, or `symbol(x, t)` for a function."""
+        if self.by_region:
+            parts = zip(self.arguments[1:], self.value, strict=True)
+            return ", ".join(f"{part.text(symbol)} in {name}" for name, part in parts if name)
         if self.arguments:
             return f"{symbol}({', '.join(self.arguments)})"
         if isinstance(self.value, np.ndarray):
@@ -63,17 +76,21 @@ def real(value: Any) -> Array:
     return jnp.asarray(value, dtype=float)
 
 
-CoefficientLike: TypeAlias = ArrayLike | Sequence | Callable | Coefficient
-"""What a user may write: a number, an array, a function of x or a function of (x, t)."""
+CoefficientLike: TypeAlias = ArrayLike | Sequence | Callable | Mapping | Coefficient
+"""What a user may write: a number, an array, a function of x or a function of (x, t); where the
+domain has regions, also one of these for each by name."""
 
 
-def coefficient(value: CoefficientLike, name: str) -> Coefficient:
+def coefficient(value: CoefficientLike, name: str, missing: float | None = None) -> Coefficient:
     """Turn a number, an array, a function of x or a function of (x, t) into a `Coefficient`.
 
-    **Arguments:** `value`; `name`, what error messages call it.
+    **Arguments:** `value`, or one for each region by name; `name`, what error messages call it;
+    `missing`, the value in regions that are not named.
     """
     if isinstance(value, Coefficient):
         return value
+    if isinstance(value, Mapping):
+        return by_region(value, name, coefficient, missing)
     if callable(value):
         return Coefficient(value, _arguments(value, name))
     if isinstance(value, Tracer):  # being differentiated or compiled: leave it alone
@@ -91,8 +108,23 @@ def coefficient(value: CoefficientLike, name: str) -> Coefficient:
     return Coefficient(float(array) if array.ndim == 0 else array, ())
 
 
+def by_region(
+    values: Mapping[str, Any],
+    name: str,
+    make: Callable[[Any, str], Any],
+    missing: float | None = None,
+) -> Coefficient:
+    """A coefficient of several parts, each made of what was given for a region."""
+    parts = {region: make(value, f"{name} in {region}") for region, value in values.items()}
+    if missing is not None:
+        parts |= {"": make(missing, name)}
+    return Coefficient(tuple(parts.values()), ("region", *parts))
+
+
 def nonnegative(value: CoefficientLike, name: str) -> Coefficient:
     """The coefficient before second derivatives: no negative number."""
+    if isinstance(value, Mapping):
+        return by_region(value, name, nonnegative)
     found = coefficient(value, name)
     known = found.constant and not isinstance(found.value, Tracer)
     if known and np.min(found.value) < 0:

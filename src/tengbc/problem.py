@@ -13,8 +13,9 @@ import numpy as np
 from jaxtyping import Float
 
 from tengbc.coefficient import Coefficient, CoefficientLike, check_arguments, coefficient
-from tengbc.conditions import AbstractCondition, Condition, Together
+from tengbc.conditions import AbstractCondition, Condition, Contact, Together
 from tengbc.equations import AbstractEquation, Equation
+from tengbc.equations.regional import Regional, divided, regional_function
 from tengbc.errors import ProblemError, UsageError
 from tengbc.naming import naming
 from tengbc.options import options
@@ -33,7 +34,7 @@ ConditionLike: TypeAlias = (
     AbstractCondition | Callable[..., Value] | Sequence[AbstractCondition | Callable[..., Value]]
 )
 """What a user may write: a condition, a residual function, or several of these."""
-Part = TypeVar("Part", AbstractEquation, AbstractCondition, Coefficient)
+Part = TypeVar("Part", AbstractEquation, AbstractCondition, Coefficient, Contact)
 
 
 class Problem:
@@ -48,6 +49,9 @@ class Problem:
     - `initial`: u(x, 0), a function of x, a number, or for a system one number per component; or a
       table: an array of values on a grid over the domain's box, its ends too, in the order
       [x, y, …], on an interval of 12 or more; (points, values); an xarray DataArray.
+    - `interfaces`: where regions of the domain meet, such as `{"core|rest": Contact(0.1)}`; by
+      default u and the flux are continuous there. On a domain with regions `equation` may be a
+      mapping, too, with an equation for each, and so may `initial`.
     - `exact`: the solution as a function of (x, t), if known; `reference`: stored values, if not.
     - `name`: a short name. `t_end`: the final time, if the problem has a natural one. `rtol`: the
       relative error it is usually solved to.
@@ -61,7 +65,7 @@ class Problem:
     def __init__(
         self,
         domain: Domain,
-        equation: AbstractEquation | Callable[..., Value],
+        equation: AbstractEquation | Callable[..., Value] | Mapping[str, Any],
         conditions: Mapping[str, ConditionLike],
         initial: Any,
         exact: Callable[[Point, Time], Value] | None = None,
@@ -71,24 +75,34 @@ class Problem:
         rtol: float | None = None,
         names: str | Sequence[str] | None = None,
         units: Mapping[str, str] | None = None,
+        interfaces: Any = None,
     ):
         self.domain = _as_domain(domain)
         self.reference = reference
         self.name = name
         checked = options(t_end=t_end, rtol=rtol)
         self.t_end, self.rtol = checked.t_end, checked.rtol
-        equation = equation if isinstance(equation, AbstractEquation) else Equation(equation)
         laws = _as_conditions(conditions, domain.segments)
         self.untraced: tuple[str, ...] = ()
         """What is no jax.numpy code, so that it is called with numbers."""
-        self.equation = self._evaluable(equation, "the equation")
+        self.equation = self._as_equation(equation)
+        self.interfaces = MappingProxyType(
+            {
+                name: self._evaluable(law, f"the law of the interface {name}")
+                for name, law in _as_interfaces(interfaces, self.domain).items()
+            }
+        )
         self.conditions = MappingProxyType(
             {s: self._evaluable(law, f"the condition on {s}") for s, law in laws.items()}
         )
         self.initial_table = _tabulated(initial, domain)
         """The table of values that initial was given as, if it was."""
         initial = initial if self.initial_table is None else self.initial_table
-        self.initial_coefficient = self._evaluable(_as_initial(initial), "initial")
+        start = _as_initial(initial)
+        if start.by_region:
+            regions, where = self.domain.region_names, _where(self.domain)
+            start = regional_function(start, regions, where, "initial")
+        self.initial_coefficient = self._evaluable(start, "initial")
         if exact is not None:
             check_arguments(exact, "exact", "x, t")
             exact = self._numeric(exact, 2, "exact") or exact
@@ -112,14 +126,39 @@ class Problem:
             "rtol": self.rtol,
             "names": self.naming.names or None,
             "units": dict(self.naming.units),
+            "interfaces": dict(self.interfaces),
         }
         return _stated, (statement,)
+
+    def _as_equation(self, given: Any) -> AbstractEquation:
+        """The equation, of a domain with regions one for each of them."""
+        names = self.domain.region_names
+        if isinstance(given, Regional):
+            given = dict(zip(given.names, given.parts, strict=True))
+        if not names:
+            if isinstance(given, Mapping):
+                raise ProblemError(
+                    f"There is an equation for {', '.join(map(str, given))}, but the domain has no "
+                    f"regions; name them: domain.with_regions(…)."
+                )
+            given = given if isinstance(given, AbstractEquation) else Equation(given)
+            return self._evaluable(given, "the equation")
+        parts = {
+            name: self._evaluable(part, f"the equation in {name}")
+            for name, part in divided(given, names).items()
+        }
+        return Regional(tuple(parts), tuple(parts.values()), _where(self.domain))
+
+    @property
+    def equations(self) -> tuple[AbstractEquation, ...]:
+        """The equation of each region; of a domain without regions, the equation."""
+        return self.equation.parts if isinstance(self.equation, Regional) else (self.equation,)
 
     def _evaluable(self, part: Part, name: str) -> Part:
         """An equation, a condition or a coefficient that traced code can use, whatever it was."""
 
         def usable(leaf: Any) -> Any:
-            if not isinstance(leaf, Coefficient) or leaf.constant:
+            if not isinstance(leaf, Coefficient) or leaf.constant or leaf.by_region:
                 return leaf
             found = self._numeric(leaf.value, len(leaf.arguments), name)
             return leaf if found is None else Coefficient(found, leaf.arguments)
@@ -191,8 +230,9 @@ class Problem:
             given = self.initial_table.described
         items = [
             ("problem", self.name or "(no name)"),
-            ("equation", f"∂ₜu = {self.equation.formula}    ({self.kind})"),
+            *self._described_equation(),
             ("domain", self.domain.describe()),
+            *((f"at {name}", law.formula) for name, law in self.interfaces.items()),
             *((f"on {segment}", law.formula) for segment, law in self.conditions.items()),
             ("initial", f"u(x, 0) = {given}"),
             ("t_end", "not set" if self.t_end is None else f"{self.t_end:g}"),
@@ -203,6 +243,12 @@ class Problem:
         if self.uses_normal:
             items.append(("", "∂ₙ is the derivative along the outward unit normal"))
         return items
+
+    def _described_equation(self) -> list[tuple[str, str]]:
+        if not self.domain.region_names:
+            return [("equation", f"∂ₜu = {self.equation.formula}    ({self.kind})")]
+        pairs = zip(self.domain.region_names, self.equations, strict=True)
+        return [(f"in {name}", f"∂ₜu = {part.formula}    ({self.kind})") for name, part in pairs]
 
     @property
     def uses_normal(self) -> bool:
@@ -291,6 +337,40 @@ def _tabulated(initial: Any, domain: Domain) -> Table | None:
     if isinstance(initial, Table):
         return initial
     return table(initial, domain) if is_table(initial, domain.dim) else None
+
+
+def _where(domain: Domain) -> Callable[[np.ndarray], np.ndarray]:
+    """The numbers of the regions that points lie in."""
+    return lambda x: domain.region_of(np.asarray(x, dtype=float))  # pyright: ignore
+
+
+def _as_interfaces(given: Any, domain: Domain) -> dict[str, Contact]:
+    """The law of every interface; raises where a name or a law is none."""
+    found = dict.fromkeys(domain.interfaces, Contact())
+    if given is None:
+        return found
+    if not isinstance(given, Mapping):
+        raise ProblemError(
+            f"interfaces is a {type(given).__name__}, but it must name a law for interfaces, such "
+            f"as {{'core|rest': tb.Contact(resistance=0.1)}}."
+        )
+    for name, law in given.items():
+        if not isinstance(law, Contact):
+            raise ProblemError(
+                f"The law of the interface {name!r} is {law!r}, but it must be one such as "
+                f"tb.Contact(resistance=0.1)."
+            )
+        if name in found:
+            found[name] = law
+            continue
+        other = "|".join(reversed(str(name).split("|")))
+        if other not in found:
+            raise ProblemError(
+                f"There is a law for {name!r}, but the interfaces are: "
+                f"{', '.join(domain.interfaces) or 'none: see domain.with_regions'}."
+            )
+        found[other] = law.seen_from_other_side()
+    return found
 
 
 def _as_initial(initial: CoefficientLike) -> Coefficient:

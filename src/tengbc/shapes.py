@@ -63,10 +63,11 @@ def _terms_fit(terms: LinearTerms | None, dim: int, shape: tuple[int, ...]) -> b
     """Whether the coefficients of an equation are known to fit a field; if not, `rhs` will tell."""
     if terms is None:
         return False
-    kappas, velocities, sources = (
+    kappas, velocities, sources, conductivities = (
         [_coefficient_shape("the equation", c, dim) for c in each] for each in terms
     )
-    known = (shape,) if velocities or kappas else ()
+    kappas += [found for found in conductivities if found != (dim, dim)]
+    known = (shape,) if velocities or kappas or conductivities else ()
     return (
         all(found == (dim,) or (found == () and dim == 1) for found in velocities)
         and all(found in ((), shape) for found in (*kappas, *sources))

@@ -10,8 +10,8 @@ from tengbc.patches.form import EnergyForm
 from tengbc.patches.library import cells_of, form_over
 
 
-def leaves_of(cut, degree=3):
-    return tuple(sorted((cell, degree) for cell in cut.grid.cells))
+def leaves_of(cuts, degree=3):
+    return tuple(sorted((cell, degree) for cut in cuts for cell in cut.grid.cells))
 
 
 def test_equal_domains_share_their_cells_and_others_do_not():

@@ -4,6 +4,7 @@ from tengbc.equations.allen_cahn import AllenCahn as AllenCahn
 from tengbc.equations.base import AbstractEquation as AbstractEquation
 from tengbc.equations.base import Equation as Equation
 from tengbc.equations.burgers import Burgers as Burgers
+from tengbc.equations.diffusion import Diffusion as Diffusion
 from tengbc.equations.heat import Heat as Heat
 from tengbc.equations.reaction_diffusion import Reaction as Reaction
 from tengbc.equations.reaction_diffusion import ReactionDiffusion as ReactionDiffusion

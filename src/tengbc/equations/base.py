@@ -11,11 +11,12 @@ from tengbc.types import Field, Point, Time, Value
 
 
 class LinearTerms(NamedTuple):
-    """L(u) = Σκ·∇²u − Σv·∇u + Σf, by the coefficients κ, v and f."""
+    """L(u) = Σκ·∇²u − Σv·∇u + Σf + Σ∇·(K∇u), by the coefficients κ, v, f and K."""
 
     diffusivities: tuple[Coefficient, ...] = ()
     velocities: tuple[Coefficient, ...] = ()
     sources: tuple[Coefficient, ...] = ()
+    conductivities: tuple[Coefficient, ...] = ()
 
 
 class AbstractEquation(eqx.Module):
@@ -44,6 +45,11 @@ class AbstractEquation(eqx.Module):
 
         Only what `rhs` says counts: a class with an `rhs` of its own inherits none.
         """
+        return None
+
+    @property
+    def conductivity(self) -> Callable[[Value, Point, Time], Value] | None:
+        """κ(u, x, t) of an equation that is ∇·(κ∇u) and nothing else; None of any other."""
         return None
 
     def __init_subclass__(cls, **options) -> None:

@@ -10,7 +10,7 @@ class Heat(AbstractEquation):
     """∂ₜu = κ ∇²u.
 
     κ is a number, a function of x or a function of (x, t); for a system also one number per
-    component. A κ that varies stands before the Laplacian; for ∇·(κ∇u) write an `Equation`.
+    component. A κ that varies stands before the Laplacian; for ∇·(κ∇u) see `Diffusion`.
     """
 
     kappa: Coefficient

@@ -69,7 +69,9 @@ def needed_derivatives(equation: AbstractEquation, dim: int, shape: tuple[int, .
     """
     terms = equation.linear_terms
     if terms is not None:
-        if any(map(_matters, terms.diffusivities)):
+        if any(c.constant and np.ndim(c.value) == 2 for c in terms.conductivities):
+            return Derivatives.HESSIAN
+        if any(map(_matters, (*terms.diffusivities, *terms.conductivities))):
             return Derivatives.LAPLACIAN
         return Derivatives.GRADIENT if any(map(_matters, terms.velocities)) else Derivatives.NONE
     rng = np.random.default_rng(20)

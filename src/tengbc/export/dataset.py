@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from tengbc.errors import UsageError
 from tengbc.geometry import Domain, grids
@@ -58,10 +58,15 @@ def to_xarray(
         )
     if system:
         coordinates["component"] = np.arange(solution.problem.components)
-    fields = {
+    fields: dict[str, Any] = {
         name: (dims, part, _about(name if naming.names else "solution", naming.unit(k)))
         for k, (name, part) in enumerate(named(solution, values).items())
     }
+    regions = solution.problem.domain.region_names
+    if regions:
+        where = region_numbers(solution.problem.domain, points.x).reshape(points.shape)
+        about = {"long_name": "region", "flag_meanings": " ".join(regions)}
+        fields["region"] = (dims[1 : len(dims) - len(system)], where, about)
     return xarray.Dataset(fields, coordinates, attributes(solution))
 
 
@@ -73,6 +78,12 @@ def named(solution: Solution, values: Float[Array, "*k"]) -> dict[str, Float[Arr
     if not solution.problem.shape:
         return {names[0]: values}
     return {name: values[..., k] for k, name in enumerate(names)}
+
+
+def region_numbers(domain: Domain, x: Float[Array, "n d"]) -> Int[Array, " n"]:
+    """The number of the region that each point lies in; −1 outside the domain."""
+    found = domain.region_of(x)  # pyright: ignore[reportAttributeAccessIssue]
+    return np.where(domain.contains(x), found, -1)
 
 
 def _about(name: str, unit: str | None) -> dict[str, str]:

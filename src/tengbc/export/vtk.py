@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from tengbc.errors import UsageError
-from tengbc.export.dataset import named
+from tengbc.export.dataset import named, region_numbers
 from tengbc.geometry import Domain, grids
 from tengbc.geometry.mesh import triangulate
 from tengbc.optional import extra
@@ -38,6 +38,9 @@ def write_vtk(
     kinds = np.full(len(corners), KINDS[corners.shape[1]], dtype=np.uint8)
     sizes = np.full((len(corners), 1), corners.shape[1])
     mesh = pyvista.UnstructuredGrid(np.hstack([sizes, corners]).ravel(), kinds, space)
+    if solution.problem.domain.region_names:
+        middle = points[corners].mean(axis=1)
+        mesh.cell_data["region"] = region_numbers(solution.problem.domain, middle)
     folder = target.with_suffix("")
     folder.mkdir(exist_ok=True)
     lines = []

@@ -13,3 +13,4 @@ from tengbc.geometry.parts import Parted as Parted
 from tengbc.geometry.points import BoundaryPoints as BoundaryPoints
 from tengbc.geometry.points import Points as Points
 from tengbc.geometry.polygon import Polygon as Polygon
+from tengbc.geometry.regions import Regioned as Regioned

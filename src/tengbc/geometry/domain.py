@@ -33,6 +33,10 @@ class Domain(abc.ABC):
     """
 
     periodic: ClassVar[bool] = False
+    region_names: Any = ()
+    """The names of its regions, if it has some: see `with_regions`."""
+    interfaces: Any = ()
+    """Where two of them meet."""
 
     @property
     @abc.abstractmethod
@@ -183,6 +187,17 @@ class Domain(abc.ABC):
         """
         # The result is a domain itself, so domains look its module up by name.
         return importlib.import_module("tengbc.geometry.parts").divided(self, parts)
+
+    @final
+    def with_regions(self, rest: str = "rest", **regions: "Domain") -> "Domain":
+        """The same set, divided into named regions, on a line or in the plane.
+
+        `core=tb.Disk(0.3, (0.5, 0.5))` calls "core" what lies in the disk, which must lie in this
+        domain as a whole. Regions may touch each other and the boundary, but not overlap. What none
+        of them takes is the region `rest`. Where two meet is an interface: "core|rest".
+        """
+        module = importlib.import_module("tengbc.geometry.regions")
+        return module.Regioned(self, tuple(regions.items()), rest)
 
     @final
     def segment_measure(self, segment: str) -> float:

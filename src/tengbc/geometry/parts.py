@@ -1,7 +1,7 @@
 """A domain some of whose segments are divided into named parts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, final
@@ -117,8 +117,10 @@ class Parted(Domain):
         return self.domain._gauss(order)
 
 
-def divided(domain: Domain, parts: Mapping[str, Any]) -> Parted:
+def divided(domain: Domain, parts: Mapping[str, Any]) -> Domain:
     """The domain with its parts, given as (segment, rule or pair of fractions), or an error."""
+    if domain.region_names:  # which stay
+        return replace(domain, domain=divided(domain.domain, parts))  # pyright: ignore
     _check_dimension(domain)
     known: dict[tuple[str, int], list[float]] = {}
     found = []

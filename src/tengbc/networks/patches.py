@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
+from tengbc.geometry.domain import Domain
 from tengbc.networks import polynomials
 from tengbc.networks.body import AbstractBody
 from tengbc.types import Point
@@ -47,6 +48,12 @@ class PatchTable:
 
     def __len__(self) -> int:
         return len(self.degrees)
+
+    @property
+    def boxes(self) -> Float[Array, "c 2 d"]:
+        """Lower corners and sizes of all cells."""
+        size = self.size * 0.5 ** self.cells[:, :1]
+        return np.stack([self.lower + size * self.cells[:, 1:-1], size], axis=1)
 
     @property
     def unknowns(self) -> int:
@@ -104,14 +111,67 @@ class PatchTable:
         return result
 
 
+class JoinedTable:
+    """The tables of several regions, one after the other.
+
+    `sets` are the domains of regions, in their order; what lies in none of them is in the last
+    region. A point where two of them meet counts with the first.
+    """
+
+    def __init__(self, parts: list[PatchTable], sets: tuple[Domain, ...]):
+        self.parts, self.sets, self.lower = parts, sets, parts[0].lower
+        self.sizes = np.concatenate([part.sizes for part in parts])
+        self.degrees = np.concatenate([part.degrees for part in parts])
+        self.starts = np.concatenate([[0], np.cumsum(self.sizes)])
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def unknowns(self) -> int:
+        """Features of all patches together."""
+        return int(self.starts[-1])
+
+    @property
+    def boxes(self) -> Float[Array, "c 2 d"]:
+        """Lower corners and sizes of all cells."""
+        return np.concatenate([part.boxes for part in self.parts])
+
+    def _regions(self, x: Float[Array, "n d"]) -> Int[Array, " n"]:
+        found = np.full(len(x), len(self.parts) - 1)
+        for k in reversed(range(len(self.sets))):
+            found[self.sets[k].contains(x)] = k
+        return found
+
+    def combine(
+        self, weight: Float[Array, "k n"], x: Float[Array, "q d"], slopes: bool = False
+    ) -> Float[Array, "q k ..."]:
+        """Σ weight·φ at many points for several heads, or its gradient."""
+        shape = (len(x), len(weight), *((x.shape[1],) if slopes else ()))
+        result, region, first = np.zeros(shape), self._regions(x), 0
+        for k, part in enumerate(self.parts):
+            rows, last = np.flatnonzero(region == k), first + part.unknowns
+            if len(rows):
+                result[rows] = part.combine(weight[:, first:last], x[rows], slopes)
+            first = last
+        return result
+
+
 class PatchBody(AbstractBody):
-    """The features of all patches; which, and where, stands in a text that a file can hold."""
+    """The features of all patches; which, and where, stands in a text that a file can hold.
+
+    With regions there is a text for each, one after the other, and `regions` are their domains.
+    """
 
     text: str = eqx.field(static=True)
+    regions: tuple[Domain, ...] = eqx.field(static=True, default=())
 
     @staticmethod
-    def of(table: PatchTable) -> PatchBody:
+    def of(table: PatchTable | JoinedTable) -> PatchBody:
         """The body of a table of patches."""
+        if isinstance(table, JoinedTable):
+            text = ";".join(PatchBody.of(part).text for part in table.parts)
+            return PatchBody(text, table.sets)
         integers = [len(table.lower), len(table), len(table.cells)]
         integers = np.concatenate([integers, table.degrees, table.cells.ravel()]).astype("<i8")
         dim = len(table.lower)
@@ -122,8 +182,10 @@ class PatchBody(AbstractBody):
         return PatchBody(":".join(base64.b64encode(part.tobytes()).decode() for part in parts))
 
     @property
-    def table(self) -> PatchTable:
+    def table(self) -> PatchTable | JoinedTable:
         """Patches and their features."""
+        if self.regions:
+            return JoinedTable([_table(text) for text in self.text.split(";")], self.regions)
         return _table(self.text)
 
     @property
@@ -144,9 +206,7 @@ class PatchBody(AbstractBody):
 
     @property
     def boxes(self) -> Float[Array, "c 2 d"]:
-        table = self.table
-        size = table.size * 0.5 ** table.cells[:, :1]
-        return np.stack([table.lower + size * table.cells[:, 1:-1], size], axis=1)
+        return self.table.boxes
 
     def __call__(self, x: Point) -> Float[jax.Array, " n"]:
         shape = jax.ShapeDtypeStruct((self.width,), jnp.result_type(float))
@@ -161,7 +221,7 @@ class PatchBody(AbstractBody):
         return self.table.combine(weight, x, slopes)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _table(text: str) -> PatchTable:
     integers, floats = (
         np.frombuffer(base64.b64decode(part), dtype=kind)

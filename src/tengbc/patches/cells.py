@@ -18,26 +18,28 @@ class Cell:
 
     level: int
     place: tuple[int, ...]
+    region: int = 0
+    """The region of the domain whose grid it belongs to."""
 
     @property
     def parent(self) -> Cell:
         """The cell it is a part of."""
-        return Cell(self.level - 1, tuple(k >> 1 for k in self.place))
+        return Cell(self.level - 1, tuple(k >> 1 for k in self.place), self.region)
 
     @property
     def children(self) -> tuple[Cell, ...]:
         """Its halves along every axis."""
         halves = itertools.product((0, 1), repeat=len(self.place))
         return tuple(
-            Cell(self.level + 1, tuple(2 * k + h for k, h in zip(self.place, half, strict=True)))
-            for half in halves
+            Cell(self.level + 1, tuple(2 * k + h for k, h in pairs), self.region)
+            for pairs in (zip(self.place, half, strict=True) for half in halves)
         )
 
     def beside(self, axis: int, side: int) -> Cell:
         """The cell of the same size on the other side (1: upper, −1: lower) along an axis."""
         place = list(self.place)
         place[axis] += side
-        return Cell(self.level, tuple(place))
+        return Cell(self.level, tuple(place), self.region)
 
 
 @dataclass(frozen=True)
@@ -47,20 +49,21 @@ class Grid:
     lower: tuple[float, ...]
     size: tuple[float, ...]
     counts: tuple[int, ...]
+    region: int = 0
 
     @staticmethod
-    def over(lower: Float[Array, " d"], upper: Float[Array, " d"]) -> Grid:
+    def over(lower: Float[Array, " d"], upper: Float[Array, " d"], region: int = 0) -> Grid:
         """Boxes that fill a box, as nearly cubes as can be with the shortest edge undivided."""
         edges = upper - lower
         counts = np.maximum(1, np.round(edges / edges.min())).astype(int)
         size = edges / counts
-        return Grid(tuple(lower.tolist()), tuple(size.tolist()), tuple(counts.tolist()))
+        return Grid(tuple(lower.tolist()), tuple(size.tolist()), tuple(counts.tolist()), region)
 
     @property
     def cells(self) -> list[Cell]:
         """All cells of level 0."""
         places = itertools.product(*map(range, self.counts))
-        return [Cell(0, place) for place in places]
+        return [Cell(0, place, self.region) for place in places]
 
     def box(self, cell: Cell) -> tuple[Float[Array, " d"], Float[Array, " d"]]:
         """Lower and upper corner of a cell, the same bits for cells that meet there."""

@@ -118,7 +118,8 @@ class CutCells:
         """The cell of a level that has the piece on its inner side."""
         off = OFF * min(self.grid.size) * 0.5**level
         inner = piece.ends[1] - off * piece.normals[1]
-        return Cell(level, tuple(self.grid.at(inner[None], level)[0].tolist()))
+        place = self.grid.at(inner[None], level)[0].tolist()
+        return Cell(level, tuple(place), self.grid.region)
 
     def pieces(self, cell: Cell) -> tuple[Piece, ...]:
         """The pieces of boundary in a cell."""

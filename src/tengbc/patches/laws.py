@@ -8,17 +8,20 @@ In divergence form A:∇²u = ∇·(A∇u) − (∇·A)·∇u.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from tengbc.coefficient import Coefficient
-from tengbc.conditions import AbstractCondition
-from tengbc.equations.base import LinearTerms
+from tengbc.conditions import AbstractCondition, Contact
+from tengbc.equations import AbstractEquation, Source
+from tengbc.equations.base import LinearTerms, Sum
 from tengbc.equations.local import local_rate
+from tengbc.errors import ProblemError
 from tengbc.geometry.points import BoundaryPoints
 from tengbc.patches.form import Coefficients
 from tengbc.pointwise import Evaluator
@@ -32,6 +35,8 @@ TRIALS = 8
 COUPLED = "couples components, or says less or more than one thing of each"
 State = tuple[Float[Array, "n m"], Float[Array, "n m d"]]
 """Values and slopes of a field at points."""
+Regions = Int[Array, " n"]
+"""The numbers of regions that points count with."""
 Trace = tuple[Float[Array, "n m"], Float[Array, "n m"]]
 """Values and normal derivatives of a field on the boundary."""
 
@@ -42,31 +47,84 @@ class Laws:
     def __init__(self, problem: Problem):
         self.problem, self.dim = problem, problem.domain.dim
         self.components = problem.components or 1
-        terms = problem.equation.linear_terms
-        self._equation = _TracedEquation(self) if terms is None else _LinearEquation(self, terms)
+        self._equations = [_equation(self, each) for each in problem.equations]
+        self._contacts = {name: _Contact(law, self) for name, law in problem.interfaces.items()}
         self._conditions = {name: _law(law, self) for name, law in problem.conditions.items()}
 
     # The equation.
 
     def coefficients(
-        self, x: Float[Array, "n d"], t: float, state: State | None = None
+        self,
+        x: Float[Array, "n d"],
+        t: float,
+        state: State | None = None,
+        where: Regions | None = None,
     ) -> Coefficients:
-        """A, β and c at points; for an equation that is not linear, around a state."""
-        return self._equation.coefficients(x, t, state)
+        """A, β and c at points; for an equation that is not linear, around a state.
 
-    def lower(self, x, t: float, state: State) -> tuple[Array, Array]:
+        `where` are the regions that points count with: on an interface that is not known by x.
+        """
+
+        def ask(law, x, state):
+            found = law.coefficients(x, t, state)
+            if self.quasilinear and found.bent is None:
+                return *found.arrays, np.zeros_like(found.drift)
+            return found.arrays
+
+        return Coefficients(*self._by_region(ask, x, state, where))
+
+    def lower(self, x, t: float, state: State, where: Regions | None = None) -> tuple[Array, Array]:
         """b and c at points around a state."""
-        return self._equation.lower(x, t, state)
+        b, c = self._by_region(lambda law, x, state: law.lower(x, t, state), x, state, where)
+        return b, c
 
     def density(
-        self, x: Float[Array, "n d"], t: float, state: State | None = None
+        self,
+        x: Float[Array, "n d"],
+        t: float,
+        state: State | None = None,
+        where: Regions | None = None,
     ) -> Float[Array, "n m"]:
         """L without second derivatives: the source, and for a state all lower terms."""
-        return self._equation.density(x, t, state)
+        ask = lambda law, x, state: (law.density(x, t, state),)
+        return self._by_region(ask, x, state, where)[0]
 
-    def conducted(self, x, normal, t: float, state: State) -> Float[Array, "n m"]:
+    @cached_property
+    def quasilinear(self) -> bool:
+        """Whether what multiplies second derivatives depends on u."""
+        return any(law.quasilinear for law in self._equations)
+
+    def conductivity(
+        self, x: Float[Array, "n d"], t: float, state: State, where: Regions | None = None
+    ) -> Float[Array, "n m d d"]:
+        """That part of A at points which depends on u."""
+        ask = lambda law, x, state: (law.conductivity(x, t, state),)
+        return self._by_region(ask, x, state, where)[0]
+
+    def _by_region(
+        self, ask: Callable, x: Float[Array, "n d"], state: State | None, where: Regions | None
+    ) -> tuple[Array, ...]:
+        """What the equations of the regions say, each of its own points."""
+        if len(self._equations) == 1:
+            return ask(self._equations[0], x, state)
+        if where is None:
+            where = self.problem.domain.region_of(x)  # pyright: ignore[reportAttributeAccessIssue]
+        found: list[Array] = []
+        for k, law in enumerate(self._equations):
+            rows = np.flatnonzero(where == k)
+            here = None if state is None else (state[0][rows], state[1][rows])
+            parts = ask(law, x[rows], here) if len(rows) else ()
+            if not found and parts:
+                found = [np.zeros((len(x), *part.shape[1:])) for part in parts]
+            for whole, part in zip(found, parts, strict=False):
+                whole[rows] = part
+        return tuple(found) if found else ask(self._equations[0], x, state)
+
+    def conducted(
+        self, x, normal, t: float, state: State, where: Regions | None = None
+    ) -> Float[Array, "n m"]:
         """n·A∇u: what second derivatives let in through a boundary."""
-        diffusion = self.coefficients(x, t, state).diffusion
+        diffusion = self.coefficients(x, t, state, where).diffusion
         return np.einsum("nd,nmde,nme->nm", normal, diffusion, state[1])
 
     def made_inside(self, x, t: float, state: State) -> Float[Array, "n m"]:
@@ -99,6 +157,23 @@ class Laws:
         """g on a boundary segment, (n, m); at u = 0 it is −v."""
         return self._conditions[segment].residual(x, normal, t, state)
 
+    # The interfaces.
+
+    def resistance(self, interface: str, x: Float[Array, "n d"]) -> Float[Array, "n m"]:
+        """R of an interface at points."""
+        return self._contacts[interface].resistance(x)
+
+    def contact(
+        self, interface: str, x: Float[Array, "n d"], t: float
+    ) -> tuple[Float[Array, "n m"], Float[Array, "n m"]]:
+        """What u jumps by at an interface, and what the interface gives off."""
+        return self._contacts[interface].data(x, t)
+
+    @cached_property
+    def steady_contacts(self) -> dict[str, bool]:
+        """Whether the data of interfaces do not change."""
+        return {name: law.steady for name, law in self._contacts.items()}
+
     # What kind of laws they are.
 
     def _trials(self) -> tuple[list[State], Float[Array, "n m d d"]]:
@@ -110,7 +185,8 @@ class Laws:
     @cached_property
     def unknown_flux(self) -> str:
         """Why n·A∇u of each component is not what flows; empty if it is."""
-        return self._equation.refusal(*self._trials())
+        found = (law.refusal(*self._trials()) for law in self._equations)
+        return next((reason for reason in found if reason), "")
 
     @cached_property
     def refusal(self) -> str:
@@ -127,7 +203,9 @@ class Laws:
     @cached_property
     def equation_structure(self) -> Structure:
         """Whether the equation is linear, and what of it changes with time."""
-        return self._equation.structure
+        found = [law.structure for law in self._equations]
+        every = lambda name: all(getattr(each, name) for each in found)
+        return Structure(*map(every, ("affine", "constant_matrix", "constant_offset")))
 
     @cached_property
     def condition_structures(self) -> dict[str, Structure]:
@@ -135,20 +213,155 @@ class Laws:
         return {name: law.structure for name, law in self._conditions.items()}
 
 
-class _TracedEquation:
-    """An equation of any kind."""
+class _Contact:
+    """The law of an interface at points."""
 
-    def __init__(self, laws: Laws):
+    def __init__(self, law: Contact, laws: Laws):
+        self.components = laws.components
+        self._parts = [
+            Evaluator(c, laws.dim, c.number) for c in (law.resistance, law.jump, law.source)
+        ]
+        self.steady = not (law.jump.time_dependent or law.source.time_dependent)
+
+    def _at(self, part: Evaluator, x, t: float) -> Float[Array, "n m"]:
+        values = part(x, t).reshape(len(x), -1)
+        return np.array(np.broadcast_to(values, (len(x), self.components)))
+
+    def resistance(self, x) -> Float[Array, "n m"]:
+        found = self._at(self._parts[0], x, 0.0)
+        if len(found) and found.min() < 0:
+            where = ", ".join(f"{c:.6g}" for c in x[np.argmin(found.min(axis=1))])
+            raise ProblemError(
+                f"The resistance of an interface is negative at x = ({where}), so that heat would "
+                f"flow from cold to hot; correct it there."
+            )
+        return found
+
+    def data(self, x, t: float) -> tuple[Float[Array, "n m"], Float[Array, "n m"]]:
+        jump, source = (self._at(part, x, t) for part in self._parts[1:])
+        return jump, source
+
+
+def _equation(laws: Laws, equation: AbstractEquation) -> _TracedEquation | _LinearEquation | _Bent:
+    terms = equation.linear_terms
+    if terms is not None:
+        return _LinearEquation(laws, terms)
+    bent = [term for term in equation.terms if term.conductivity is not None]
+    if bent:
+        others = tuple(term for term in equation.terms if term.conductivity is None)
+        rest = others[0] if len(others) == 1 else Sum(others or (Source(0.0),))
+        return _Bent(laws, [term.conductivity for term in bent], _equation(laws, rest))
+    return _TracedEquation(laws, equation)
+
+
+class _Bent:
+    """∇·(κ(u)∇u), and other terms."""
+
+    quasilinear = True
+
+    def __init__(self, laws: Laws, kappas: list, rest: _TracedEquation | _LinearEquation | _Bent):
+        self.rest, self.kappas = rest, kappas
+        self.dim, self.components = laws.dim, laws.components
+        self.system = bool(laws.problem.components)
+        self._matrices = Vectorised(self._matrix, (0, 0, None))
+        self._slopes = Vectorised(jax.jacfwd(self._matrix), (0, 0, None))
+
+    def _matrix(self, value, x, t):
+        """κ of each component (m, d, d) at one point."""
+        total = jnp.zeros((self.components, self.dim, self.dim))
+        for kappa in self.kappas:
+            found = kappa(value if self.system else value[0], x, t)
+            if found.ndim < 2:
+                found = (found * jnp.ones(self.components))[:, None, None] * jnp.eye(self.dim)
+            total = total + (found + jnp.swapaxes(found, -1, -2)) / 2
+        return total
+
+    def conductivity(self, x, t: float, state: State) -> Float[Array, "n m d d"]:
+        return self._matrices(state[0], x, t)
+
+    def coefficients(self, x, t: float, state: State | None) -> Coefficients:
+        m = self.components
+        if state is None:
+            state = np.zeros((len(x), m)), np.zeros((len(x), m, self.dim))
+        found = self.rest.coefficients(x, t, state)
+        bent = np.einsum("nmdej,nme->nmjd", self._slopes(state[0], x, t), state[1])
+        return Coefficients(
+            found.diffusion + self.conductivity(x, t, state), found.drift, found.reaction, bent
+        )
+
+    def lower(self, x, t: float, state: State) -> tuple[Array, Array]:
+        return self.rest.lower(x, t, state)
+
+    def density(self, x, t: float, state: State | None) -> Float[Array, "n m"]:
+        return self.rest.density(x, t, state)
+
+    def refusal(self, states: list[State], hessian: Float[Array, "n m d d"]) -> str:
+        return self.rest.refusal(states, hessian)
+
+    @property
+    def structure(self) -> Structure:
+        return replace(self.rest.structure, affine=False)
+
+
+class _TracedEquation:
+    """An equation of any kind.
+
+    Where A depends on u, A:∇²u = ∇·(A∇u) − (∇·A)·∇u − (∂A/∂u·∇u)·∇u, and what is not under the
+    divergence counts with the lower terms.
+    """
+
+    def __init__(self, laws: Laws, equation: AbstractEquation):
         self.problem, self.dim, self.components = laws.problem, laws.dim, laws.components
+        self.equation = equation
         self._rates = Vectorised(self._rate, (0, 0, 0, 0, None))
         self._derivatives = Vectorised(
             jax.jacfwd(self._rate, argnums=(0, 1, 2)), (0, 0, 0, 0, None)
         )
         self._divergence = Vectorised(self._diffusion_divergence, (0, 0, 0, None))
+        points = (0, 0, 0, None)
+        self._diffusions = Vectorised(self._diffusion, points)
+        self._bends = Vectorised(jax.jacfwd(self._flux), points)
+        self._lower_rates = Vectorised(self._lower_rate, points)
+        self._lower_derivatives = Vectorised(jax.jacfwd(self._lower_rate, argnums=(0, 1)), points)
+
+    def _diffusion(self, value, slope, x, t):
+        """A of each component (m, d, d) at one point."""
+        flat = jnp.zeros((self.components, self.dim, self.dim))
+        found = jax.jacfwd(self._rate, argnums=2)(value, slope, flat, x, t)
+        own = jnp.stack([found[k, k] for k in range(self.components)])
+        return (own + jnp.swapaxes(own, -1, -2)) / 2
+
+    def _flux(self, value, slope, x, t):
+        """A(u)∇u (m, d) at one point."""
+        return jnp.einsum("mde,me->md", self._diffusion(value, slope, x, t), slope)
+
+    def _lower_rate(self, value, slope, x, t):
+        """L(u) − ∇·(A(u)∇u) at one point."""
+        flat = jnp.zeros((self.components, self.dim, self.dim))
+        moved = lambda y, v: jnp.einsum("mde,me->md", self._diffusion(v, slope, y, t), slope)
+        by_x, by_u = jax.jacfwd(moved, argnums=(0, 1))(x, value)
+        spread = jnp.trace(by_x, axis1=-2, axis2=-1) + jnp.einsum("mdj,jd->m", by_u, slope)
+        return self._rate(value, slope, flat, x, t) - spread
+
+    def conductivity(self, x, t: float, state: State) -> Float[Array, "n m d d"]:
+        if not self.quasilinear:
+            return np.zeros((len(x), self.components, self.dim, self.dim))
+        return self._diffusions(*state, x, t)
+
+    @cached_property
+    def quasilinear(self) -> bool:
+        """Whether A depends on u."""
+        if self.structure.affine:
+            return False
+        x, rng = self.problem.domain.interior(TRIALS).x, np.random.default_rng(20)
+        m, d = self.components, self.dim
+        values, slope = rng.uniform(0.1, 1.0, (2, TRIALS, m)), rng.uniform(0.1, 1, (TRIALS, m, d))
+        found = [self._diffusions(value, slope, x, 0.3) for value in values]
+        return not np.allclose(*found, rtol=1e-10, atol=1e-12)
 
     def _rate(self, value, slope, hessian, x, t):
         """L at one point from u, ∇u and ∇²u there; a scalar field is a system of one component."""
-        rate = local_rate(self.problem.equation)
+        rate = local_rate(self.equation)
         if self.problem.components:
             return rate(value, slope, hessian, x, t)
         return jnp.reshape(rate(value[0], slope[0], hessian[0], x, t), (1,))
@@ -164,17 +377,25 @@ class _TracedEquation:
         return jnp.trace(jax.jacfwd(diffusion)(x), axis1=-2, axis2=-1)
 
     def coefficients(self, x, t: float, state: State | None) -> Coefficients:
-        if state is None and self.problem.equation.uniform and len(x) > 1:
+        if self.quasilinear:
+            around = self._nothing(len(x)) if state is None else state
+            c, b = self._lower_derivatives(*around, x, t)
+            a = self._diffusions(*around, x, t)
+            return Coefficients(a, b, c, np.swapaxes(self._bends(*around, x, t), -1, -2))
+        if state is None and self.equation.uniform and len(x) > 1:
             return _spread(self.coefficients(x[:1], t, None), len(x))
         c, b, a = self._by_probes(x, t) if state is None else self._by_derivatives(x, t, state)
         a = (a + np.swapaxes(a, -1, -2)) / 2
-        if not self.problem.equation.uniform and a.any():
+        if not self.equation.uniform and a.any():
             value, slope = self._nothing(len(x)) if state is None else state
             b = b - self._divergence(value, slope, x, t)
         own = np.arange(self.components)
         return Coefficients(a[:, own, own], b, c)
 
     def lower(self, x, t: float, state: State) -> tuple[Array, Array]:
+        if self.quasilinear:
+            c, b = self._lower_derivatives(*state, x, t)
+            return b, c
         c, b, _ = self._by_derivatives(x, t, state)
         return b, c
 
@@ -203,6 +424,8 @@ class _TracedEquation:
 
     def density(self, x, t: float, state: State | None) -> Float[Array, "n m"]:
         value, slope = self._nothing(len(x)) if state is None else state
+        if self.quasilinear:
+            return self._lower_rates(value, slope, x, t)
         flat = np.zeros((len(x), self.components, self.dim, self.dim))
         return self._rates(value, slope, flat, x, t)
 
@@ -212,10 +435,13 @@ class _TracedEquation:
     def refusal(self, states: list[State], hessian: Float[Array, "n m d d"]) -> str:
         """Why the weak form does not hold the equation; empty if it does."""
         x, m = self.problem.domain.interior(TRIALS).x, self.components
+        (value, slope), (_, other) = states
+        if self.quasilinear:
+            states = [(value, slope), (value, other)]
         derivatives = [self._by_derivatives(x, 0.3, state) for state in states]
         found = [diffusion for _, _, diffusion in derivatives]
         if not np.allclose(*found, rtol=1e-10, atol=1e-12):
-            return "its diffusion depends on u"
+            return "its diffusion depends on the slope of u"
         hessian = hessian + np.swapaxes(hessian, -1, -2)
         rates = [self._rates(*states[0], h, x, 0.3) for h in (hessian, 0.0 * hessian)]
         linear = np.einsum("nkmde,nmde->nk", found[0], hessian)
@@ -232,21 +458,27 @@ class _TracedEquation:
     @cached_property
     def structure(self) -> Structure:
         point = np.mean(self.problem.domain.bounds, axis=0)
-        return structure(self.problem.equation.rhs, self.problem.shape, point)
+        return structure(self.equation.rhs, self.problem.shape, point)
 
 
 class _LinearEquation:
-    """L(u) = Σκ·∇²u − Σv·∇u + Σf, whose coefficients are known: nothing has to be derived."""
+    """L(u) = Σκ·∇²u − Σv·∇u + Σf + Σ∇·(K∇u), whose coefficients are known."""
+
+    quasilinear = False
+
+    def conductivity(self, x, t: float, state: State) -> Float[Array, "n m d d"]:
+        return np.zeros((len(x), self.components, self.dim, self.dim))
 
     def __init__(self, laws: Laws, terms: LinearTerms):
         self.terms, self.dim, self.components = terms, laws.dim, laws.components
-        self._diffusivities, self._velocities, self._sources = (
+        self._diffusivities, self._velocities, self._sources, self._conductivities = (
             [laws.problem.evaluator(c) for c in each] for each in terms
         )
         self._slopes = [Evaluator(_gradient(c), self.dim) for c in terms.diffusivities]
 
     def coefficients(self, x, t: float, state: State | None) -> Coefficients:
-        multiplied = (*self.terms.diffusivities, *self.terms.velocities)
+        terms = self.terms
+        multiplied = (*terms.diffusivities, *terms.velocities, *terms.conductivities)
         if len(x) > 1 and all(c.constant for c in multiplied):
             return _spread(self.coefficients(x[:1], t, None), len(x))
         kappa = self._sum(self._diffusivities, x, t, ())
@@ -255,7 +487,15 @@ class _LinearEquation:
             if not coefficient.constant:  # κ∇²u = ∇·(κ∇u) − ∇κ·∇u
                 drift = drift - self._shaped(slope(x, t), (self.dim,))
         a = kappa[..., None, None] * np.eye(self.dim)
+        for conductivity in self._conductivities:
+            a = a + self._matrices(conductivity(x, t))
         return Coefficients(a, _own(drift), np.zeros((len(x), self.components, self.components)))
+
+    def _matrices(self, values: Array) -> Float[Array, "n #m d d"]:
+        """K of each component, from a number, one for each component, or a matrix."""
+        if values.ndim == 3:
+            return ((values + np.swapaxes(values, 1, 2)) / 2)[:, None]
+        return values.reshape(len(values), -1)[..., None, None] * np.eye(self.dim)
 
     def lower(self, x, t: float, state: State) -> tuple[Array, Array]:
         drift = _own(-self._velocity(x, t))
@@ -287,7 +527,7 @@ class _LinearEquation:
         moving = [
             any(c.time_dependent and uses_time(c, self.dim) for c in each) for each in self.terms
         ]
-        return Structure(True, not (moving[0] or moving[1]), not moving[2])
+        return Structure(True, not (moving[0] or moving[1] or moving[3]), not moving[2])
 
 
 def _gradient(coefficient: Coefficient) -> Callable:
@@ -302,8 +542,7 @@ def _own(drift: Float[Array, "n m d"]) -> Float[Array, "n m m d"]:
 
 def _spread(found: Coefficients, n: int) -> Coefficients:
     """The coefficients at one point, for n."""
-    arrays = (found.diffusion, found.drift, found.reaction)
-    return Coefficients(*(np.broadcast_to(v, (n, *v.shape[1:])) for v in arrays))
+    return Coefficients(*(np.broadcast_to(v, (n, *v.shape[1:])) for v in found.arrays))
 
 
 def _law(condition: AbstractCondition, laws: Laws):

@@ -64,6 +64,11 @@ class Faces:
 class Patches:
     """Leaves with degrees over a domain, cut, slivers joined to a neighbour, and their features."""
 
+    regions: Int[Array, " p"] | None = None
+    """The region of each patch, where there are several."""
+    interfaces: tuple[Faces, ...] = ()
+    """Where patches of two regions meet."""
+
     def __init__(self, cut: CutCells, leaves: Mapping[Cell, int]):
         self.cut = cut
         kept = {cell: d for cell, d in sorted(leaves.items()) if cut.kind(cell) != "outside"}

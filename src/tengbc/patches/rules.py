@@ -68,7 +68,10 @@ def inside(cut: CutCells, cell: Cell, count: int, depth: int = 0) -> Rule:
     if kind == "whole":
         s, w = quadrature.product([gauss(count)] * len(lower))
         return lower + s * (upper - lower), w * float(np.prod(upper - lower))
-    if cut.grid.cells == [cell] and depth == 0:  # all of the domain, which knows a rule of its own
+    alone = cut.grid.cells == [cell] and depth == 0
+    if alone and getattr(
+        cut.domain, "has_rule", True
+    ):  # all of the domain, which knows a rule of its own
         return cut.domain._gauss(2 * count - 1)
     found = _cones(cut, cell, count, float(np.max(upper - lower)), depth == DEEPEST)
     if found is not None:

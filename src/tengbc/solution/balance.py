@@ -112,7 +112,7 @@ def balance(solution: Solution, times: Time | Sequence[float] | Array | None = N
     laws = problem.kept("laws of the weak form", lambda: Laws(problem))
     if laws.unknown_flux:
         raise UsageError(
-            "The diffusion of this equation depends on u, so what flows through the boundary is "
+            "The diffusion of this equation depends on ∇u, so what flows through the boundary is "
             "not known as a formula; integrate solution.gradient over it with the flux of yours."
         )
     rates = _Rates(solution, laws)
@@ -201,5 +201,5 @@ class Flow:
 
 
 def flows(equation: AbstractEquation) -> list[Flow]:
-    """The flows of all `Transport` terms."""
+    """The flows of all `Transport` terms; what differs by region counts as made inside."""
     return [Flow(term) for term in equation.terms if isinstance(term, Transport)]

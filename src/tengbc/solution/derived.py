@@ -10,9 +10,10 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from tengbc.coefficient import Coefficient, CoefficientLike, coefficient
-from tengbc.equations import AbstractEquation, Heat
+from tengbc.equations import AbstractEquation, Diffusion, Heat
 from tengbc.errors import UsageError
 from tengbc.geometry.points import BoundaryPoints
+from tengbc.patches.laws import Laws
 from tengbc.pointwise import Evaluator, as_points, as_times
 from tengbc.solution.balance import flows
 from tengbc.types import Time
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 MOST_NODES = 200_000
+SIDE = 1e-9
+"""How far off an interface u is looked at, as part of the domain's size."""
 AGREEMENT = 1e-13
 """Two quadratures that differ by less, relative to ∫|f|, are not refined."""
 
@@ -62,6 +65,8 @@ def flux(
     if kind not in ("diffusive", "advective", "total"):
         raise UsageError(f"kind is {kind!r}, but it is 'diffusive', 'advective' or 'total'.")
     times, domain = as_times(t), solution.problem.domain
+    if segment is not None and "|" in segment and domain.region_names:
+        return _across(solution, segment, t)
     segments = domain.segments if segment is None else (segment,)
     parts = []
     if kind != "advective":
@@ -82,7 +87,10 @@ def flux(
 def _conducted(solution: Solution, diffusivity: CoefficientLike | None, t: float) -> Callable:
     """κ ∂ₙu at boundary points and a time."""
     if diffusivity is None:
-        kappa = _diffusivity(solution.problem.equation)
+        equation = solution.problem.equation
+        if solution.problem.domain.region_names or _in_divergence_form(equation):
+            return _conducted_by_law(solution)
+        kappa = _diffusivity(equation)
     else:
         kappa = coefficient(diffusivity, "diffusivity")
     domain = solution.problem.domain
@@ -102,6 +110,57 @@ def _conducted(solution: Solution, diffusivity: CoefficientLike | None, t: float
         return scale * slope
 
     return density
+
+
+def _in_divergence_form(equation: AbstractEquation) -> bool:
+    return any(isinstance(term, Diffusion) for term in equation.terms)
+
+
+def _conducted_by_law(solution: Solution) -> Callable:
+    """n·A∇u at boundary points and a time, A being what multiplies second derivatives."""
+    laws = solution.problem.kept("laws of the weak form", lambda: Laws(solution.problem))
+
+    def density(points: BoundaryPoints, t: float) -> Array:
+        x, m = points.x, laws.components
+        state = (
+            solution.interpolated(x, t).reshape(len(x), m),
+            solution.interpolated(x, t, slopes=True).reshape(len(x), m, x.shape[1]),
+        )
+        found = laws.conducted(x, points.normal, t, state)
+        return found.reshape(len(x), *solution.problem.shape)
+
+    return density
+
+
+def _across(
+    solution: Solution, name: str, t: Time | Sequence[float] | Array
+) -> Float[Array, "..."] | float:
+    """∮ n·A∇u ds over an interface "1|2", n pointing from 1 into 2, on the side of 1.
+
+    It is taken a little inside region 1, where the point tells which region counts.
+    """
+    problem, times = solution.problem, as_times(t)
+    domain, laws = problem.domain, problem.kept("laws of the weak form", lambda: Laws(problem))
+    number = domain.region_names.index(name.split("|")[0])
+
+    def weighted(order: int) -> tuple[Array, Array]:
+        points = domain.interface_points(  # pyright: ignore[reportAttributeAccessIssue]
+            name, rule="gauss", order=order
+        )
+        inside = points.x - SIDE * domain.scale * points.normal
+        m, where = laws.components, np.full(len(points.x), number)
+        rows = []
+        for moment in times:
+            value, slope = (
+                solution.interpolated(inside, moment, slopes=s).reshape(len(inside), m, *d)
+                for s, d in ((False, ()), (True, (domain.dim,)))
+            )
+            found = laws.conducted(points.x, points.normal, moment, (value, slope), where)
+            rows.append(found.reshape(len(inside), *problem.shape))
+        return np.stack(rows), points.w
+
+    result = _settled(weighted, domain.dim - 1)
+    return result if np.ndim(t) else _plain(result[0])
 
 
 def _carried(solution: Solution) -> Callable:

@@ -16,6 +16,7 @@ from jaxtyping import Float
 from tengbc.coefficient import Coefficient
 from tengbc.equations.base import LinearTerms
 from tengbc.geometry.points import BoundaryPoints
+from tengbc.patches.laws import Laws
 from tengbc.pointwise import check_finite
 from tengbc.problem import Problem
 
@@ -51,6 +52,38 @@ def initial_mismatch(
             for part, scale in ((0, 1 / size), (1, t_end / size))
         )
     return known[key]
+
+
+def at_interfaces(laws: Laws, t_end: float, share: float) -> dict[str, float]:
+    """How far initial values miss the law of each interface, relative to the size of u₀.
+
+    What they move apart by in a `share` of the time counts where u is to be continuous.
+    """
+    problem, found = laws.problem, {}
+    domain, size, m = problem.domain, initial_size(problem), laws.components
+    step = 1e-6 * domain.scale
+    for name in problem.interfaces:
+        points = domain.interface_points(name, 32)  # pyright: ignore[reportAttributeAccessIssue]
+        x, normal = points.x, points.normal
+        regions = [np.full(len(x), domain.region_names.index(part)) for part in name.split("|")]
+        sides, flows, rates = [], [], []
+        for sign, where in zip((-1.0, 1.0), regions, strict=True):
+            near, far = (problem.initial(x + sign * k * step * normal) for k in (1, 2))
+            near, far = (part.reshape(len(x), m) for part in (near, far))
+            slope = sign * (far - near) / step
+            state = near, slope[..., None] * normal[:, None]
+            kappa = laws.coefficients(x, 0.0, state, where).diffusion
+            flows.append(np.einsum("nd,nmde,ne->nm", normal, kappa, normal) * slope)
+            sides.append(2 * near - far)
+            rates.append(laws.density(x, 0.0, state, where))
+        jump, source = laws.contact(name, x, 0.0)
+        r = laws.resistance(name, x)
+        missed = np.abs(sides[0] - sides[1] + r * (flows[0] + flows[1]) / 2 - jump)
+        kinked = np.abs(flows[0] - flows[1] - source) * share * t_end / domain.scale
+        moved = np.where(r == 0, np.abs(rates[0] - rates[1]) * share * t_end, 0.0)
+        apart = max(float(np.max(part, initial=0.0)) for part in (missed, kinked, moved))
+        found[name] = 0.0 if apart < 1e-8 * size else apart / size
+    return found
 
 
 def initial_size(problem: Problem) -> float:
@@ -94,7 +127,7 @@ def _starts(problem: Problem, boundary: Sequence[BoundaryPoints]) -> Iterator[tu
     nothing = np.zeros((len(x), m))
     laws = (problem.conditions[p.segment].coefficients for p in boundary)
     sloped = any(law is not None and np.any(law[1].value) for law in laws)
-    if terms is not None:
+    if terms is not None and not terms.conductivities:
         found = _linear_start(problem, terms, x, normal if sloped else None)
     elif sloped:
         found = problem.program("start on the boundary", _sloped_start(problem))(x, normal)

@@ -61,7 +61,7 @@ class EnergySpace(AbstractWeakSpace):
         self.steady_source = equation.constant_offset
         self.steady_data = {
             name: law.constant_offset for name, law in laws.condition_structures.items()
-        }
+        } | laws.steady_contacts
         self._matrices: dict[float, tuple[sp.csc_matrix, Loads]] = {}
         self.begin()
 
@@ -155,8 +155,15 @@ class EnergySpace(AbstractWeakSpace):
     def _keep_linearised(self, t: float, state: Field) -> None:
         """b̄, c̄ inside and ā, b̄ on the boundary, which the remainder takes off again."""
         count, x = len(self.form.within), self.form.within.x
-        self._lower_around = self.laws.lower(x, t, (state[0][:count], state[1][:count]))
+        around = state[0][:count], state[1][:count]
+        self._lower_around = self.laws.lower(x, t, around, self._within)
         self._law_around = self._law(t, self._on_boundary(state))
+
+    @property
+    def _within(self) -> Int[Array, " q"] | None:
+        """The regions of the nodes inside."""
+        where = self.form.where
+        return None if where is None else where[: len(self.form.within)]
 
     def _on_boundary(self, state: Field | None) -> Field | None:
         """The part of a field at all nodes that lies on the boundary."""
@@ -166,11 +173,24 @@ class EnergySpace(AbstractWeakSpace):
     def _assembled(self, t: float, state: Field | None) -> tuple[sp.csc_matrix, Loads]:
         """K and the loads of boundary data at time t, around a state if the laws are not linear."""
         x = self.form.x
-        found = self.laws.coefficients(x, t, state)
-        for part in (found.diffusion, found.drift, found.reaction):
+        found = self.laws.coefficients(x, t, state, self.form.where)
+        for part in found.arrays:
             check_finite("The equation's linear part", part, x, t)
         _check_forwards(found.diffusion, x, t)
-        return self.form.stiffness(found, self._law(t, self._on_boundary(state)))
+        if state is not None and found.bent is not None:
+            moves = self.laws.conductivity(x, t, state, self.form.where)
+            self._flux_around = moves, found.bent
+        law, resistance = self._law(t, self._on_boundary(state)), self._resistance()
+        return self.form.stiffness(found, law, resistance)
+
+    def _resistance(self) -> Float[Array, "k m"]:
+        """R at the nodes of interfaces."""
+        found = np.zeros((len(self.form.contact), self.components))
+        for name, rows in self.form.contacts.items():
+            x = self.form.contact.x[rows]
+            found[rows] = self.laws.resistance(name, x)
+            check_finite(f"The resistance of {name}", found[rows], x, 0.0, "correct it there")
+        return found
 
     def _law(self, t: float, state: Field | None) -> tuple[Array, Array]:
         """a and b at the nodes of the boundary."""
@@ -279,13 +299,16 @@ class EnergySpace(AbstractWeakSpace):
         """What sources of a linear equation load the unknowns with."""
         if self._source is None or not self.steady_source:
             x = self.form.within.x
-            density = self.laws.density(x, t)
+            density = self.laws.density(x, t, where=self._within)
             check_finite("The source", density, x, t)
             self._source = self.form.load(density)
         return self._source
 
     def data(self, t: float, state: Field | None = None) -> Float[Array, "b m"]:
-        """v of the conditions at their nodes; of laws that are not linear, around a state."""
+        """v of the conditions at their nodes; of laws that are not linear, around a state.
+
+        Then what u jumps by at the nodes of interfaces, and what these give off.
+        """
         if state is not None:
             return self._data(t, state)
         if self.finer is not None:
@@ -295,7 +318,13 @@ class EnergySpace(AbstractWeakSpace):
         return self._data_at[t]
 
     def _data(self, t: float, state: Field | None) -> Float[Array, "b m"]:
-        v = np.zeros((len(self.form.boundary), self.components))
+        v = np.zeros((self.form.data_count, self.components))
+        first, count = len(self.form.boundary), len(self.form.contact)
+        for name, rows in self.form.contacts.items():
+            x = self.form.contact.x[rows]
+            for k, part in enumerate(self.laws.contact(name, x, t)):
+                check_finite(f"The law of the interface {name}", part, x, t)
+                v[first + k * count + rows] = part
         for segment, rows in self.form.segments.items():
             if state is None and self.steady_data[segment] and segment in self._data_before:
                 v[rows] = self._data_before[segment]
@@ -326,14 +355,26 @@ class EnergySpace(AbstractWeakSpace):
         slope = np.zeros((len(x), self.components, x.shape[1]))
         if self.laws.uses_slope:
             slope = form.at_nodes(c, slopes=True)
-        rate = self.laws.density(x, t, (value, slope))
+        rate = self.laws.density(x, t, (value, slope), self._within)
         check_finite("The equation's right-hand side", rate, x, t)
         rate = rate - (reaction @ value[..., None])[..., 0]
         if self.laws.uses_slope:
             rate = rate - np.einsum("qkmd,qmd->qk", drift, slope)
+        load = form.load(rate)
+        if self.laws.quasilinear:
+            load = load + form.flux_load(self._flux_beyond(c, t))
         if self._affine_conditions:
-            return form.load(rate) + self._boundary(t)
-        return form.load(rate) + form.boundary_load(self.loads, self.data(t, form.at_boundary(c)))
+            return load + self._boundary(t)
+        return load + form.boundary_load(self.loads, self.data(t, form.at_boundary(c)))
+
+    def _flux_beyond(self, c: Float[Array, " n"], t: float) -> Float[Array, "q m d"]:
+        """(A(u) − Ā)∇u − ᾱu at all nodes."""
+        value, slope = state = self.form.at_all(c)
+        moves = self.laws.conductivity(self.form.x, t, state, self.form.where)
+        check_finite("The equation's diffusion", moves, self.form.x, t)
+        around, bent = self._flux_around
+        found = ((moves - around) @ slope[..., None])[..., 0]
+        return found - np.einsum("nkmd,nm->nkd", bent, value)
 
     def _boundary(self, t: float) -> Float[Array, " n"]:
         """What the data of linear conditions load, kept as long as they stay."""

@@ -14,9 +14,10 @@ import numpy as np
 
 from tengbc import conditions, equations, problems
 from tengbc.coefficient import Coefficient, coefficient
-from tengbc.conditions import AbstractCondition
+from tengbc.conditions import AbstractCondition, Contact
 from tengbc.equations import AbstractEquation
 from tengbc.equations.base import Sum
+from tengbc.equations.regional import Regional
 from tengbc.errors import CheckpointError, UsageError
 from tengbc.geometry.domain import Domain
 from tengbc.naming import naming
@@ -63,12 +64,16 @@ class StoredProblem(Problem):
 
     def __init__(self, content: Mapping[str, Any], shape: tuple[int, ...]):
         # Problem's own checks trace the functions, of which there are none.
+        self.untraced = ()
         self.domain, self.shape = decode(content["domain"], Domain), shape
         self.name, self.t_end, self.rtol = (content[key] for key in ("name", "t_end", "rtol"))
-        self.equation, self.conditions, _ = _laws(content)
+        equation, self.conditions, _ = _laws(content)
+        self.equation = self._as_equation(equation)
+        laws = _interfaces(content)[0] or dict.fromkeys(self.domain.interfaces, Contact())
+        self.interfaces = MappingProxyType(laws)
         self.naming = naming(**_named(content), components=self.components)
         self.exact_function = self.reference = None
-        self.untraced, self.initial_table = (), None
+        self.initial_table = None
         self._content = content
         self._described = [(label, text) for label, text in content["described"]]
 
@@ -100,7 +105,7 @@ READY: dict[str, type] = {
     name: kind
     for module in (equations, conditions)
     for name, kind in {**vars(module), "Sum": Sum}.items()
-    if isinstance(kind, type) and issubclass(kind, AbstractEquation | AbstractCondition)
+    if isinstance(kind, type) and issubclass(kind, AbstractEquation | AbstractCondition | Contact)
 }
 """Equations and conditions that a file holds by name."""
 OWN = ("Equation", "Condition")
@@ -115,7 +120,10 @@ def _numbers(part: Any) -> Any:
         value = {} if part.arguments else {"value": plain(np.asarray(part.value).tolist())}
         return {"kind": "Coefficient", "arguments": list(part.arguments)} | value
     name = type(part).__name__
-    if isinstance(part, AbstractEquation | AbstractCondition):
+    if isinstance(part, Regional):
+        pairs = zip(part.names, part.parts, strict=True)
+        return {"kind": "regions", "parts": {name: _numbers(each) for name, each in pairs}}
+    if isinstance(part, AbstractEquation | AbstractCondition | Contact):
         if READY.get(name) is not type(part) or name in OWN:
             kind = "equation" if isinstance(part, AbstractEquation) else "condition"
             return {"kind": kind, "formula": part.formula}
@@ -130,6 +138,9 @@ def _part(content: Any) -> tuple[Any, bool]:
         found = [_part(entry) for entry in content]
         return tuple(part for part, _ in found), all(whole for _, whole in found)
     kind = content["kind"]
+    if kind == "regions":
+        found = {name: _part(entry) for name, entry in content["parts"].items()}
+        return {name: p for name, (p, _) in found.items()}, all(w for _, w in found.values())
     if kind == "Coefficient":
         if content["arguments"]:
             return Coefficient(_function, tuple(content["arguments"])), False
@@ -150,8 +161,15 @@ def _function(x) -> NoReturn:
     _missing("a function of it")
 
 
-def _laws(content: Mapping[str, Any]) -> tuple[AbstractEquation, Mapping[str, Any], bool]:
-    """Equation and conditions as far as they are there, and whether all of them are."""
+def _interfaces(content: Mapping[str, Any]) -> tuple[dict[str, Contact], bool]:
+    """The laws of interfaces, and whether all of them are there."""
+    parts = content.get("parts", {}).get("interfaces", {})
+    found = {name: _part(law) for name, law in parts.items()}
+    return {n: law for n, (law, _) in found.items()}, all(there for _, there in found.values())
+
+
+def _laws(content: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any], bool]:
+    """Equation (or those of regions) and conditions as far as they are there; whether all are."""
     parts = content.get("parts")
     if parts is None:  # a file of an earlier version has formulas only
         laws = {name: StoredCondition(text) for name, text in content["conditions"].items()}
@@ -168,6 +186,7 @@ def describe_problem(problem: Problem) -> dict[str, Any]:
     parts = {
         "equation": _numbers(problem.equation),
         "conditions": {name: _numbers(law) for name, law in problem.conditions.items()},
+        "interfaces": {name: _numbers(law) for name, law in problem.interfaces.items()},
         "initial": {"kind": "function"} if stored else _numbers(problem.initial_coefficient),
     }
     points = problem.domain.interior(COMPARED_POINTS).x
@@ -202,11 +221,12 @@ def restore_problem(
         if _alike(describe_problem(benchmark), content):
             return benchmark
     equation, laws, whole = _laws(content)
+    contacts, known = _interfaces(content)
     initial, there = _part(content.get("parts", {}).get("initial", {"kind": "function"}))
-    if whole and there:
+    if whole and there and known:
         named = {name: content[name] for name in ("name", "t_end", "rtol")} | _named(content)
         domain = decode(content["domain"], Domain)
-        return Problem(domain, equation, laws, initial, **named)
+        return Problem(domain, equation, laws, initial, **named, interfaces=contacts)
     return StoredProblem(content, shape)
 
 

@@ -18,6 +18,7 @@ from tengbc.errors import UsageError
 from tengbc.options import Options, nearest, options
 from tengbc.problem import Problem
 from tengbc.solver.strategies.base import AbstractStrategy as AbstractStrategy
+from tengbc.solver.strategies.base import Applies
 from tengbc.solver.strategies.deformed_waves import DeformedWavesStrategy
 from tengbc.solver.strategies.frozen_features import FrozenFeatures
 from tengbc.solver.strategies.local_features import LocalFeatures
@@ -62,7 +63,7 @@ def checked_strategy(problem: Problem, chosen: Options) -> AbstractStrategy:
     strategy = select_strategy(problem, chosen).strategy
     for option in strategy.not_taken(chosen):
         others = (*STRATEGIES, *ON_REQUEST)
-        takers = [s.name for s in others if option in s.honours and s.applies(problem)]
+        takers = [s.name for s in others if option in s.honours and _applies(s, problem)]
         instead = f", or choose strategy={takers[0]!r}, which does" if takers else ""
         raise UsageError(
             f"The strategy {strategy.name} ({strategy.what}) does not take the option {option}; "
@@ -72,20 +73,32 @@ def checked_strategy(problem: Problem, chosen: Options) -> AbstractStrategy:
     return strategy
 
 
+def _applies(strategy: AbstractStrategy, problem: Problem) -> Applies:
+    if problem.domain.region_names and not strategy.knows_regions:
+        return Applies(False, "it knows no regions, which local-features does")
+    return strategy.applies(problem)
+
+
 def select_strategy(problem: Problem, chosen: Options | None = None) -> Selection:
     """The strategy that `solve` takes for a problem, and the reason as a half-sentence."""
     chosen = options() if chosen is None else chosen
     name = chosen.strategy or ("paper" if chosen.preset == "paper" else None)
     if name is None:
         for strategy in STRATEGIES:
-            found = strategy.applies(problem)
+            found = _applies(strategy, problem)
             if found:
                 return Selection(strategy, found.reason)
+        if problem.domain.region_names:
+            reason = LocalFeatures().applies(problem).reason
+            raise UsageError(
+                f"Regions are solved by the strategy local-features, which does not apply: "
+                f"{reason}; state one equation without regions, its coefficients functions of x."
+            )
         raise UsageError("No strategy applies to this problem; name one with strategy=….")
     known = {strategy.name: strategy for strategy in (*STRATEGIES, *ON_REQUEST)}
     if name not in known:
         raise UsageError(f"There is no strategy {name!r}; {nearest(name, tuple(known))}.")
-    found = known[name].applies(problem)
+    found = _applies(known[name], problem)
     if not found:
         raise UsageError(
             f"The strategy {name} does not apply: {found.reason}; choose another, or leave the "

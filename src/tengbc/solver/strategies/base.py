@@ -149,6 +149,8 @@ class AbstractStrategy(abc.ABC):
     """Threads of the BLAS that help its matrices; None: as many as there are."""
     measures_error: ClassVar[bool] = True
     """Whether answers are compared with companions; otherwise a strategy marches once."""
+    knows_regions: ClassVar[bool] = False
+    """Whether the domain may have regions with laws of their own."""
 
     @abc.abstractmethod
     def applies(self, problem: Problem) -> Applies:

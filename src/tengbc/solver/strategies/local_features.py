@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
@@ -15,16 +15,19 @@ from jaxtyping import Bool, Float
 from tengbc.costs import Cost
 from tengbc.equations.local import needed_derivatives
 from tengbc.errors import UsageError
+from tengbc.geometry.domain import Domain
 from tengbc.interpolation import within_steps
 from tengbc.networks import Network, Parameters, polynomials
 from tengbc.options import Options
 from tengbc.patches import refinement
 from tengbc.patches.cells import Cell
+from tengbc.patches.cutting import CutCells
 from tengbc.patches.form import Coefficients
 from tengbc.patches.laws import Laws
 from tengbc.patches.library import cells_of, form_over
 from tengbc.problem import Problem
 from tengbc.schemes.radau import RadauIIA
+from tengbc.solver.compatibility import at_interfaces
 from tengbc.solver.march import Plan, Trajectory
 from tengbc.solver.sampling import initial_values
 from tengbc.solver.steps import AdaptedSteps, RepeatedSteps
@@ -111,12 +114,14 @@ class LocalFeatures(AbstractStrategy):
     honours = frozenset({"rtol"})
     policy = RefinementPolicy(attempts=12, gain=0.9, patience=3)
     threads = 1
+    knows_regions = True
 
     def applies(self, problem: Problem) -> Applies:
         if problem.domain.periodic or problem.domain.dim > 2:
             return Applies(False, "patches cover domains with a boundary in one or two dimensions")
         try:
-            needed_derivatives(problem.equation, problem.domain.dim, problem.shape)
+            for equation in problem.equations:
+                needed_derivatives(equation, problem.domain.dim, problem.shape)
         except UsageError:
             return Applies(False, "the equation has derivatives of third order or more")
         refusal = _laws(problem).refusal
@@ -238,7 +243,7 @@ class _Workshop:
 
     def __init__(self, problem: Problem):
         self.laws = _laws(problem)
-        self.cut = cells_of(problem.domain)
+        self.cuts = cells_of(problem.domain)
         self._spaces: dict[tuple, EnergySpace] = {}
         self._starts: dict[tuple, Array] = {}
         self._marched: dict[tuple, AbstractWeakSpace] = {}
@@ -255,7 +260,7 @@ class _Workshop:
                 found = self.space(resolution.answer).coarser(resolution.fewer)
             else:
                 self._spaces, self._marched, self._starts = {}, {}, {}
-                form = form_over(self.cut, resolution.leaves, self.laws.components)
+                form = form_over(self.cuts, resolution.leaves, self.laws.components)
                 found = EnergySpace(self.laws, form)
             self._spaces[key] = found
         return self._spaces[key]
@@ -300,29 +305,36 @@ class _Workshop:
         # Data that move apart have done so by some part when the layer has settled.
         share = LocalFeatures.policy.initial_layer
         apart = {s: max(task.mismatch[s], share * task.drift[s]) for s in task.mismatch}
+        apart |= at_interfaces(self.laws, task.t_end, share)
         layers = frozenset(s for s, by in apart.items() if by > task.tolerance)
         corners = [] if _smooth(task) else refinement.singular_points(problem)
-        leaves = refinement.at_first(
-            self.cut, corners, fields, layers, task.tolerance, self.smoothed(task)
-        )
-        missed = refinement.missed(self.cut, leaves, problem.initial)
-        self.rough = not np.any(values) or missed > task.tolerance
+        leaves, missed = {}, 0.0
+        for cut in self.cuts:
+            found = refinement.at_first(
+                cut, corners, fields, layers, task.tolerance, self.smoothed(task, cut)
+            )
+            missed = max(missed, refinement.missed(cut, found, problem.initial))
+            leaves |= found
+        jumps = any(apart[name] > task.tolerance for name in problem.interfaces)
+        self.rough = not np.any(values) or missed > task.tolerance or jumps
         return leaves
 
     @cached_property
     def coefficients(self) -> Coefficients:
         """The equation's coefficients at some points, around the initial values."""
-        problem = self.laws.problem
-        x = problem.domain.interior(64).x
+        return self._coefficients(self.laws.problem.domain)
+
+    def _coefficients(self, domain: Domain) -> Coefficients:
+        problem, x = self.laws.problem, domain.interior(64).x
         state = None
         if not self.laws.equation_structure.affine:
             values = problem.initial(x).reshape(len(x), -1)
             state = values, np.zeros((*values.shape, x.shape[1]))
         return self.laws.coefficients(x, 0.0, state)
 
-    def smoothed(self, task: Task) -> float:
+    def smoothed(self, task: Task, cut: CutCells) -> float:
         """The length that diffusion smooths by the time an initial layer has settled."""
-        kappa = float(np.abs(self.coefficients.diffusion).max())
+        kappa = float(np.abs(self._coefficients(cut.domain).diffusion).max())
         return math.sqrt(kappa * LocalFeatures.policy.initial_layer * task.t_end)
 
     def carried(self, task: Task) -> bool:
@@ -388,16 +400,24 @@ class _Workshop:
         """Finer leaves where errors are; after a march that was lost, all of them."""
         leaves = dict(resolution.leaves)
         if resolution not in self._errors:
-            return refinement.balanced(
-                self.cut, {child: d for cell, d in leaves.items() for child in cell.children}
-            )
+            finer = {child: d for cell, d in leaves.items() for child in cell.children}
+            return self._each(finer, refinement.balanced)
         worst, decays = self._errors[resolution]
         patch_of = self.space(resolution).patches.patch_of
         errors = {cell: float(worst[k]) for cell, k in patch_of.items()}
         rates = {cell: float(decays[k]) for cell, k in patch_of.items()}
         if len(leaves) == 1:
             rates |= self._measured_decay(resolution)
-        return refinement.by_errors(self.cut, leaves, errors, rates, task.tolerance)
+        tolerance = task.tolerance / math.sqrt(len(self.cuts))
+        by_errors = lambda cut, few: refinement.by_errors(cut, few, errors, rates, tolerance)
+        return self._each(leaves, by_errors)
+
+    def _each(self, leaves: Mapping[Cell, int], change: Callable) -> dict[Cell, int]:
+        """Leaves, changed region by region."""
+        found: dict[Cell, int] = {}
+        for k, cut in enumerate(self.cuts):
+            found |= change(cut, {cell: d for cell, d in leaves.items() if cell.region == k})
+        return found
 
     def _measured_decay(self, resolution: PatchResolution) -> dict[Cell, float]:
         """The factor by which the error of a single patch fell with the degree, if it was tried."""
