@@ -1,6 +1,7 @@
 """What a run costs, as far as it can be told beforehand, and what this machine has."""
 
 import itertools
+import math
 import os
 import time
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ BASE = 1 * GIGABYTE
 FACTORISATIONS = 12
 """Matrices of rows × unknowns that features hold: values, rates, three stages' factors, complex
 ones twice as large, and what the factorisation in hand needs beside them."""
+MATRICES = 6
+"""Sparse matrices that are held while they are assembled, their places among them."""
 
 
 @dataclass(frozen=True)
@@ -125,3 +128,31 @@ def paper_memory(options: Options, dim: int = 2, components: int = 1) -> float:
     fit = (PAPER.fit_points + PAPER.fit_boundary_points) * components
     numbers = 3.0 * components * paper_rows(options, dim) * min(active, parameters)
     return BASE + 8.0 * (numbers + 3.0 * fit * (parameters + fit)) * max(1, components)
+
+
+# Patches.
+
+
+def factor_size(dim: int, patches: int, unknowns: int) -> float:
+    """Numbers in the factors and fronts of nested dissection with so many unknowns per patch.
+
+    Separators of P patches hold P^(1 − 1/d) of them, so that factors go with P in one dimension,
+    P·log P in two and P^(4/3) in three; the factors before them are measured on grids.
+    """
+    growth = {1: 10.0, 2: 3.0 * math.log2(patches + 1), 3: 12.0 * patches ** (1 / 3)}[dim]
+    return growth * patches * unknowns**2
+
+
+def factor_work(dim: int, patches: int, unknowns: int) -> float:
+    """Multiplications of such a factorisation: P, P^(3/2) and P² for d = 1, 2 and 3."""
+    constant = {1: 30.0, 2: 15.0, 3: 5.0}[dim]
+    return constant * patches ** {1: 1.0, 2: 1.5, 3: 2.0}[dim] * unknowns**3
+
+
+def patch_memory(dim: int, patches: int, features: int, components: int = 1) -> float:
+    """Bytes of features at all nodes, of sparse matrices in the making, and of complex factors."""
+    across = features ** (1 / dim) * math.factorial(dim) ** (1 / dim)  # about degree + 1.5
+    nodes = across**dim + 2 * dim * across ** (dim - 1)
+    blocks = (2 * dim + 1) * (features * components) ** 2
+    numbers = (1 + dim) * nodes * features + MATRICES * blocks
+    return BASE + 8.0 * (patches * numbers + 2 * factor_size(dim, patches, features * components))

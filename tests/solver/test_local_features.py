@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tengbc as tb
+from tengbc import costs
 from tengbc.spaces.energy import EnergySpace
 from tests.faults.cases import chosen, fingerprint, logistic, session
 from tests.faults.test_kill_in_process import Killed, killer
@@ -230,3 +231,18 @@ def test_nothing_of_a_solve_outlives_its_solution():
     del problem, solution
     gc.collect()
     assert known() is None
+
+
+def test_patches_that_do_not_fit_into_the_machine_are_refused(monkeypatch):
+    """Initial values that need a thousand patches, on a machine that has no room for them."""
+    problem = tb.Problem(
+        domain=tb.Rectangle((0, 0), (1, 1)),
+        equation=tb.Heat(1e-4),
+        conditions={s: tb.Neumann(0.0) for s in ("left", "right", "bottom", "top")},
+        initial=lambda x: jnp.cos(40 * jnp.pi * x[0]) * jnp.cos(40 * jnp.pi * x[1]),
+        t_end=1.0,
+    )
+    room = costs.BASE + 0.05 * costs.GIGABYTE
+    monkeypatch.setattr(costs, "machine_memory", lambda: room)
+    with pytest.raises(tb.UsageError, match=r"GB of memory.*lower the number of digits"):
+        tb.solve(problem, strategy="local-features", rtol=1e-3)

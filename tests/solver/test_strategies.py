@@ -28,7 +28,7 @@ TABLE = {
     "heat on a disk": (problem(tb.Disk(), tb.Heat(0.1)), "local-features"),
     "heat on an interval": (problem(LINE, tb.Heat(0.1)), "local-features"),
     "heat on a ring": (problem(RING, tb.Heat(0.1)), "frozen-features"),
-    "heat in a box": (problem(CUBE, tb.Heat(0.1)), "frozen-features"),
+    "heat in a box": (problem(CUBE, tb.Heat(0.1)), "local-features"),
     "coefficients of time": (problem(LINE, LINEAR_IN_U), "local-features"),
     "burgers on an interval": (problem(LINE, tb.Burgers(0.1)), "local-features"),
     "reaction on an interval": (problem(LINE, tb.AllenCahn(0.1)), "local-features"),

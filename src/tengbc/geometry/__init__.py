@@ -13,4 +13,5 @@ from tengbc.geometry.parts import Parted as Parted
 from tengbc.geometry.points import BoundaryPoints as BoundaryPoints
 from tengbc.geometry.points import Points as Points
 from tengbc.geometry.polygon import Polygon as Polygon
+from tengbc.geometry.polyhedron import Polyhedron as Polyhedron
 from tengbc.geometry.regions import Regioned as Regioned

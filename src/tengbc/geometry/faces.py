@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 from jaxtyping import Float, Int
 
-from tengbc.geometry import grids, quadrature
+from tengbc.geometry import grids, quadrature, sequences
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,28 @@ def flat(corner: np.ndarray, sides: np.ndarray, normal: np.ndarray) -> Face:
 
     def gauss(order: int) -> tuple[np.ndarray, np.ndarray]:
         return quadrature.product([quadrature.interval(order)] * len(extents))
+
+    return Face(measure, place, uniform, gauss, straight=True)
+
+
+def triangle(corners: Float[np.ndarray, "3 3"]) -> Face:
+    """A triangle in space, seen from outside: c₀ + √s₁·(c₁ − c₀ + s₂·(c₂ − c₁))."""
+    first, second = corners[1] - corners[0], corners[2] - corners[1]
+    normal = np.cross(first, second)
+    measure = float(np.linalg.norm(normal)) / 2
+    normal = normal / (2 * measure)
+
+    def place(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        x = corners[0] + np.sqrt(s[:, :1]) * (first + s[:, 1:] * second)
+        return x, np.tile(normal, (len(s), 1))
+
+    def uniform(n: int) -> np.ndarray:
+        return sequences.low_discrepancy(n, 2, 0)
+
+    def gauss(order: int) -> tuple[np.ndarray, np.ndarray]:
+        rules = [quadrature.interval(order + 1), quadrature.interval(order)]
+        s, weights = quadrature.product(rules)
+        return np.stack([s[:, 0] ** 2, s[:, 1]], axis=1), 2 * s[:, 0] * weights
 
     return Face(measure, place, uniform, gauss, straight=True)
 
@@ -135,6 +157,8 @@ def uniform(faces: Sequence[Face], n: int) -> Float[np.ndarray, "n s"]:
     """Regular parameters for a whole segment; n exactly on curves, about n on surfaces."""
     if len(faces) == 1:
         return faces[0].uniform(n)
+    if faces[0].uniform(1).shape[1] > 1:
+        return sequences.low_discrepancy(n, faces[0].uniform(1).shape[1], 0)
     return equispaced(n, np.array([face.measure for face in faces]))
 
 

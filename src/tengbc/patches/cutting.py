@@ -12,13 +12,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from tengbc.geometry.convex import Convex
 from tengbc.geometry.domain import Domain
 from tengbc.geometry.faces import Face
+from tengbc.patches import solids
 from tengbc.patches.cells import Cell, Grid
+from tengbc.patches.solids import SolidPiece
 
 Array = np.ndarray
 TURN = np.pi / 4
@@ -97,13 +101,14 @@ class Side:
 
 
 class CutCells:
-    """The cells of a grid over a domain of one or two dimensions, cut when asked for."""
+    """The cells of a grid over a domain of one to three dimensions, cut when asked for."""
 
     def __init__(self, domain: Domain, grid: Grid):
         self.domain, self.grid = domain, grid
         self._kinds: dict[Cell, str] = {}
         self._parts: dict[tuple, list[tuple[Array, Array]]] = {}
-        found: dict[Cell, list[Piece]] = {cell: [] for cell in grid.cells}
+        self._convex: dict[Cell, list[Convex]] = {}
+        found: dict[Cell, list[Piece | SolidPiece]] = {cell: [] for cell in grid.cells}
         for piece in _faces(domain):
             parts = [piece]
             for axis, count in enumerate(grid.counts):
@@ -112,16 +117,23 @@ class CutCells:
                     parts = [q for p in parts for q in _split(p, axis, plane)]
             for part in parts:
                 found[self._home(part, 0)].append(part)
-        self._pieces: dict[Cell, tuple[Piece, ...]] = {c: tuple(p) for c, p in found.items()}
+        self._pieces: dict[Cell, tuple[Piece | SolidPiece, ...]] = {
+            c: tuple(p) for c, p in found.items()
+        }
 
-    def _home(self, piece: Piece, level: int) -> Cell:
+    @cached_property
+    def divisible(self) -> bool:
+        """Whether cells can be halved: a solid with curved faces is one cell as a whole."""
+        return self.domain.dim < 3 or solids.has_flat_faces(self.domain)
+
+    def _home(self, piece: Piece | SolidPiece, level: int) -> Cell:
         """The cell of a level that has the piece on its inner side."""
         off = OFF * min(self.grid.size) * 0.5**level
         inner = piece.ends[1] - off * piece.normals[1]
         place = self.grid.at(inner[None], level)[0].tolist()
         return Cell(level, tuple(place), self.grid.region)
 
-    def pieces(self, cell: Cell) -> tuple[Piece, ...]:
+    def pieces(self, cell: Cell) -> tuple[Any, ...]:
         """The pieces of boundary in a cell."""
         if cell not in self._pieces:
             parent = cell.parent
@@ -152,13 +164,45 @@ class CutCells:
             within = any(not _on_rim(p, *box) for p in self.pieces(cell))
             self._kinds[cell] = "cut" if within else "whole" if whole else "outside"
 
+    def convex_parts(self, cell: Cell) -> list[Convex]:
+        """Convex parts that what the domain leaves of a cell consists of (three dimensions)."""
+        if cell not in self._convex:
+            box, pieces = self.grid.box(cell), self.pieces(cell)
+            self._convex[cell] = solids.parts_within(self.domain, *box, pieces)
+        return self._convex[cell]
+
     def bounds(self, cell: Cell) -> tuple[Array, Array]:
         """The box around what the domain leaves of a cell."""
         if self.kind(cell) == "whole":
             return self.grid.box(cell)
+        if self.domain.dim == 3 and self.divisible:
+            parts = self.convex_parts(cell)
+            return np.min([p.lower for p in parts], axis=0), np.max(
+                [p.upper for p in parts], axis=0
+            )
+        if self.domain.dim == 3:
+            return self.grid.box(cell)
         found = [x for piece in self.pieces(cell) for x in piece.ends]
         found += [x for side in self.sides(cell) for x in (side.start, side.end)]
         return np.min(found, axis=0), np.max(found, axis=0)
+
+    def shared(self, cell: Cell, other: Cell, axis: int, side: int) -> list[Array]:
+        """The parts of a cell's side, within the domain, that it shares with another cell.
+
+        Each by its corners: two of a box that is flat along `axis`, or all those of a polygon.
+        """
+        lower, upper = map(np.copy, self.grid.box(cell))
+        plane = float((lower if side < 0 else upper)[axis])
+        lower[axis] = upper[axis] = plane
+        if len(lower) == 1 or self.kind(cell) == self.kind(other) == "whole":
+            return [np.stack([lower, upper])]
+        if len(lower) == 2:
+            free = 1 - axis
+            breaks = [at for c in (cell, other) for at in self.breaks(c, axis, plane, free)]
+            return [np.stack(ends) for ends in self.parts(cell, axis, plane, breaks)]
+        corners = np.where(solids.around(axis), upper, lower)
+        off = OFF * min(self.grid.edges(cell)) * np.eye(3)[axis]
+        return solids.shared(self.domain, corners, [*self.pieces(cell), *self.pieces(other)], off)
 
     def breaks(self, cell: Cell, axis: int, plane: float, free: int) -> list[float]:
         """Where pieces of the boundary in a cell end on the plane of one of its sides."""
@@ -214,8 +258,10 @@ class CutCells:
         return found
 
 
-def _faces(domain: Domain) -> list[Piece]:
-    """The boundary as pieces that turn little."""
+def _faces(domain: Domain) -> Sequence[Piece | SolidPiece]:
+    """The boundary as pieces that turn little, or are flat."""
+    if domain.dim == 3:
+        return solids.pieces_of(domain)
     pieces = []
     for segment in domain.segments:
         for face in domain._faces(segment):
@@ -230,15 +276,17 @@ def _faces(domain: Domain) -> list[Piece]:
     return pieces
 
 
-def _on_rim(piece: Piece, lower: Array, upper: Array) -> bool:
+def _on_rim(piece: Piece | SolidPiece, lower: Array, upper: Array) -> bool:
     """Whether a piece lies in one of the sides of a box."""
     x, near = np.array(piece.ends), NEAR * (upper - lower)
     low, high = np.abs(x - lower) <= near, np.abs(x - upper) <= near
     return bool(low.all(axis=0).any() or high.all(axis=0).any())
 
 
-def _split(piece: Piece, axis: int, plane: float) -> list[Piece]:
+def _split(piece: Any, axis: int, plane: float) -> Sequence[Any]:
     """The piece, cut where it crosses the plane x_axis = plane."""
+    if isinstance(piece, SolidPiece):
+        return piece.split(axis, plane)
     apart = lambda s: piece.face.place(np.array([[s]]))[0][0, axis] - plane
     near = 1e-13 * max(1.0, abs(plane)) + NEAR * 1e-2 * piece.length
     if piece.straight:

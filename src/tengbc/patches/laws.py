@@ -618,7 +618,8 @@ class _TracedLaw:
 
     def refusal(self, points: BoundaryPoints, state: State) -> str:
         """Why the weak form does not hold the condition; empty if it does."""
-        x, normal, count = points.x, points.normal, len(points)
+        count = min(len(points), len(state[0]))  # on a flat face points are a grid of about so many
+        x, normal = points.x[:count], points.normal[:count]
         value, slope = (part[:count] for part in state)
         along = np.sum(slope * normal[:, None], axis=-1)
         fields = (slope, along[..., None] * normal[:, None])

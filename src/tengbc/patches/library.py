@@ -20,6 +20,7 @@ from tengbc.patches.cutting import CutCells
 from tengbc.patches.form import EnergyForm
 from tengbc.patches.materials import JoinedPatches
 from tengbc.patches.patches import Patches
+from tengbc.patches.solids import has_flat_faces
 
 Leaves = tuple[tuple[Cell, int], ...]
 Cuts = tuple[CutCells, ...]
@@ -35,6 +36,16 @@ def cells_of(domain: Domain) -> Cuts:
     if not isinstance(domain, Hashable):  # a domain of one's own may have none
         return _cut(domain)
     return _cells_of(domain)
+
+
+def can_be_covered(domain: Domain) -> bool:
+    """Whether patches can cover a solid: its faces are flat, or it is one patch as a whole.
+
+    That needs an integration rule of its own, as a ball has one, and a box around it like a cube.
+    """
+    own_rule, (lower, upper) = type(domain)._gauss is not Domain._gauss, domain.bounds
+    cells = Grid.over(np.asarray(lower), np.asarray(upper)).cells
+    return has_flat_faces(domain) or (own_rule and len(cells) == 1)
 
 
 def form_over(cuts: Cuts, leaves: Leaves, components: int) -> EnergyForm:

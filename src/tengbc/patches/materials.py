@@ -43,6 +43,7 @@ class JoinedPatches:
         self.firsts = np.cumsum([0, *map(len, parts)])
         self.regions = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
         self.degrees = np.concatenate([part.degrees for part in parts])
+        self.centre = np.concatenate([part.centre for part in parts])
         self.half = np.concatenate([part.half for part in parts])
         self.patch_of = {
             cell: int(first) + k

@@ -121,27 +121,13 @@ class Patches:
 
     # Making them.
 
-    def _sides(self) -> Iterator[tuple[Cell, Cell, Array, Array, Array]]:
-        """(cell, other, start, end, normal) of the sides that leaves share within the domain."""
-        cut = self.cut
+    def _sides(self) -> Iterator[tuple[Cell, Cell, Array, Array]]:
+        """(cell, other, corners, normal) of the parts of sides that leaves share in the domain."""
         for cell, other, axis, side in touching(self.leaves):
-            lower, upper = cut.grid.box(cell)
-            plane = float((lower if side < 0 else upper)[axis])
-            normal = np.zeros(len(lower))
+            normal = np.zeros(len(cell.place))
             normal[axis] = side
-            if len(lower) == 1:
-                yield cell, other, np.array([plane]), np.array([plane]), normal
-                continue
-            if cut.kind(cell) == "whole" and cut.kind(other) == "whole":
-                start, end = lower.copy(), upper.copy()
-                start[axis] = end[axis] = plane
-                yield cell, other, start, end, normal
-                continue
-            breaks = [
-                place for c in (cell, other) for place in cut.breaks(c, axis, plane, 1 - axis)
-            ]
-            for start, end in cut.parts(cell, axis, plane, breaks):
-                yield cell, other, start, end, normal
+            for corners in self.cut.shared(cell, other, axis, side):
+                yield cell, other, corners, normal
 
     def _rules(self, kept, volume) -> tuple[list[Array], list[Array]]:
         """The rule of each patch, those of its cells together."""
@@ -254,15 +240,11 @@ class Patches:
     def inner_faces(self) -> tuple[Faces, ...]:
         """Where patches meet, in batches."""
         groups = defaultdict(list)
-        for cell, other, start, end, normal in self._side_list:
+        for cell, other, corners, normal in self._side_list:
             i, j = self.patch_of[cell], self.patch_of[other]
             degrees = int(self.degrees[i]), int(self.degrees[j])
-            count = max(degrees) + 1 + EXTRA
-            if len(start) == 1:
-                x, w = start[None], np.ones(1)
-            else:
-                x, w = rules.on_segment(start, end, count)
-            groups[degrees].append((i, j, x, w, np.tile(normal, (len(w), 1))))
+            x, w = rules.on_side(corners, max(degrees) + 1 + EXTRA)
+            groups[*degrees, len(w)].append((i, j, x, w, np.tile(normal, (len(w), 1))))
         return tuple(self._stacked(found) for _, found in sorted(groups.items()))
 
     @cached_property
@@ -302,8 +284,8 @@ def _joined(cut: CutCells, kept, volume, sides) -> dict[Cell, Cell]:
     """The leaf whose patch each leaf belongs to: itself, unless only a sliver is left of it."""
     owner = {cell: cell for cell in kept}
     lengths: dict[Cell, dict[Cell, float]] = defaultdict(lambda: defaultdict(float))
-    for cell, other, start, end, _ in sides:
-        length = float(np.linalg.norm(end - start))
+    for cell, other, corners, _ in sides:
+        length = float(rules.on_side(corners, 1)[1].sum())
         lengths[cell][other] += length
         lengths[other][cell] += length
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -15,7 +16,7 @@ from scipy import linalg
 from tengbc.geometry import quadrature
 from tengbc.geometry.domain import Domain
 from tengbc.networks import polynomials
-from tengbc.patches import rules
+from tengbc.patches import rules, solids
 from tengbc.patches.cells import Cell, graded
 from tengbc.patches.cutting import CutCells, Piece
 from tengbc.problem import Problem
@@ -26,8 +27,8 @@ Field = tuple[Callable[[Float[Array, "n d"]], Array], float]
 """A field at points, and the part of it that may be missed, in units of the tolerance."""
 LEAST_DEGREE, FIRST_DEGREE, MOST_DEGREE = 4, 5, 10
 """Degrees of patches that have neighbours: the least, the least to begin with, the highest."""
-MOST_ALONE = 38
-"""The highest degree of a patch that is the whole domain."""
+MOST_ALONE = {1: 38, 2: 38, 3: 14}
+"""The highest degree of a patch that is the whole domain, by its dimension."""
 TRIED_ALONE = (8, 14, 22, 30, 38)
 """Degrees with which a single patch is tried on the data."""
 SAMPLE = 200
@@ -44,6 +45,8 @@ TAIL_DEGREES = 60
 SMOOTH, SMOOTH_ALONE = 0.4, 0.75
 """Where shares fall by this factor from degree to degree, or faster, a field is smooth: features of
 higher degree pay more than smaller cells. A patch that is the whole domain pays longer."""
+MOST_GAINED = {1: 4, 2: 4, 3: 2}
+"""Degrees that a patch with neighbours gains at once, by the dimension."""
 MOST_MORE = 8
 """Degrees that such a patch gains at once."""
 
@@ -93,7 +96,7 @@ def _split_while(cut: CutCells, leaves: list[Cell], wanted: Callable[[Cell], boo
         cell = waiting.pop()
         if cut.kind(cell) == "outside":
             continue
-        if cell.level < DEEPEST and wanted(cell):
+        if cell.level < DEEPEST and cut.divisible and wanted(cell):
             waiting += cell.children
         else:
             kept.append(cell)
@@ -108,9 +111,9 @@ def _for_geometry(cut: CutCells) -> list[Cell]:
         inward = sum(_turn(p) for p in pieces if not p.straight and _bends_inwards(p))
         return inward > TURN or _apart(pieces)
 
-    return _split_while(
-        cut, cut.grid.cells, wanted if len(cut.grid.counts) > 1 else lambda c: False
-    )
+    # What is left of a cell in three dimensions consists of convex parts, however they lie.
+    plane = len(cut.grid.counts) == 2
+    return _split_while(cut, cut.grid.cells, wanted if plane else lambda c: False)
 
 
 def _turn(piece: Piece) -> float:
@@ -147,43 +150,97 @@ def _apart(pieces: tuple[Piece, ...]) -> bool:
 
 @dataclass(frozen=True)
 class Corner:
-    """A point of the boundary where the solution behaves as a power r^α."""
+    """A point of the boundary, or an edge of a solid, near which u behaves as a power r^α."""
 
-    x: Float[Array, " 2"]
+    ends: Float[Array, "2 d"]
     exponent: float
 
 
 def singular_points(problem: Problem) -> list[Corner]:
-    """Corners of the domain and changes of condition at which u is not smooth."""
+    """Corners and edges of the domain, and changes of condition, at which u is not smooth."""
     domain = problem.domain
-    if domain.dim != 2:
+    if domain.dim == 1:
         return []
-    ends = []
-    for segment in domain.segments:
-        value = problem.conditions[segment].prescribes_value
-        for face in domain._faces(segment):
-            x, normal = face.place(np.array([[0.0], [1.0]]))
-            ends += [(x[k], normal[k], value, (segment, id(face))) for k in (0, 1)]
+    rims = _edges(problem) if domain.dim == 3 else _ends(problem)
     found = []
-    for i, (x, normal, value, owner) in enumerate(ends):
-        for other_x, other_normal, other_value, other_owner in ends[:i]:
-            if np.linalg.norm(x - other_x) > 1e-9 * domain.scale or owner == other_owner:
+    for i, one in enumerate(rims):
+        for other in rims[:i]:
+            common = _common(one.ends, other.ends, 1e-9 * domain.scale)
+            if common is None or one.owner == other.owner:
                 continue
-            angle = _inner_angle(domain, x, normal, other_normal)
-            exponent = np.pi / angle if value == other_value else np.pi / (2 * angle)
+            angle = _inner_angle(domain, common, one.normal, other.normal)
+            exponent = np.pi / angle if one.value == other.value else np.pi / (2 * angle)
             whole = abs(exponent - round(exponent)) < 1e-6
             # Along a straight edge another law on the slope makes u behave as r·log r.
-            bent = exponent > 1 - 1e-6 and owner[0] == other_owner[0]
+            bent = exponent > 1 - 1e-6 and one.owner[0] == other.owner[0]
             if (not whole and exponent < 2.0) or (exponent < 1 + 1e-6 and not bent):
-                found.append(Corner(x, float(exponent)))
+                found.append(Corner(common, float(exponent)))
     return found
 
 
-def _inner_angle(domain, x: Array, normal: Array, other: Array) -> float:
-    """The angle of the domain between two pieces of boundary that meet at x."""
+class _Rim(NamedTuple):
+    """Where a face of the boundary ends: its two ends are one in the plane."""
+
+    ends: Float[Array, "2 d"]
+    normal: Float[Array, " d"]
+    value: bool
+    """Whether the condition prescribes u there."""
+    owner: tuple[str, int]
+
+
+def _ends(problem: Problem) -> list[_Rim]:
+    """The ends of all faces of a plane domain."""
+    found = []
+    for segment in problem.domain.segments:
+        value = problem.conditions[segment].prescribes_value
+        for face in problem.domain._faces(segment):
+            x, normal = face.place(np.array([[0.0], [1.0]]))
+            found += [_Rim(x[[k, k]], normal[k], value, (segment, id(face))) for k in (0, 1)]
+    return found
+
+
+def _edges(problem: Problem) -> list[_Rim]:
+    """The edges of all flat faces of a solid."""
+    found = []
+    for piece in solids.pieces_of(problem.domain):
+        if not piece.straight:
+            continue
+        value, owner = (
+            problem.conditions[piece.segment].prescribes_value,
+            (piece.segment, id(piece)),
+        )
+        for k in range(len(piece.corners)):
+            found.append(_Rim(piece.corners[[k - 1, k]], piece.normal, value, owner))
+    return found
+
+
+def _common(
+    one: Float[Array, "2 d"], other: Float[Array, "2 d"], near: float
+) -> Float[Array, "2 d"] | None:
+    """The ends of what two edges, or points, have in common; None if it is nothing."""
+    along = one[1] - one[0]
+    length = float(np.linalg.norm(along))
+    if length <= near:
+        return one if np.linalg.norm(one[0] - other[0]) <= near else None
+    places = (other - one[0]) @ along / length
+    off = other - one[0] - np.outer(places, along) / length
+    first, last = max(0.0, float(places.min())), min(length, float(places.max()))
+    if np.linalg.norm(off, axis=1).max() > near or last - first <= near:
+        return None
+    return one[0] + np.outer([first, last], along) / length
+
+
+def _inner_angle(domain, ends: Array, normal: Array, other: Array) -> float:
+    """The angle of the domain between two pieces of boundary that meet at a point or an edge."""
     turned = np.linspace(0.0, 2 * np.pi, 720, endpoint=False)
-    around = x + 1e-4 * domain.scale * np.stack([np.cos(turned), np.sin(turned)], axis=1)
-    seen = 2 * np.pi * domain._inside(around, 0.0).mean()
+    if domain.dim == 2:
+        first, second = np.eye(2)
+    else:
+        along = (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
+        first, second = normal, np.cross(along, normal)
+    x = ends.mean(axis=0)
+    circle = np.cos(turned)[:, None] * first + np.sin(turned)[:, None] * second
+    seen = 2 * np.pi * domain._inside(x + 1e-4 * domain.scale * circle, 0.0).mean()
     # The normals know the angle to the last digit, but not on which side it is.
     between = float(np.arccos(np.clip(normal @ other, -1.0, 1.0)))
     return min(np.pi - between, np.pi + between, key=lambda angle: abs(angle - seen))
@@ -193,22 +250,32 @@ def _towards_corners(
     cut: CutCells, leaves: list[Cell], corners: list[Corner], tolerance: float
 ) -> frozenset[Cell]:
     """Leaves split at corners until what is left of r^α there is below the tolerance."""
+    solid = len(cut.grid.counts) == 3
     for corner in corners:
         spared = 2 if corner.exponent < 1 + 1e-6 else 3
         levels = max(0, math.ceil(-math.log2(tolerance) / (1 + corner.exponent)) - spared)
-        first = max((c.level for c in leaves if _touches(cut, c, corner.x)), default=0)
+        first = max((c.level for c in leaves if _touches(cut, c, corner.ends)), default=0)
+        if solid:  # edges take many cells: what a few levels leave is left to the errors
+            first, levels = 1, levels // 2
         leaves = _split_while(
             cut,
             leaves,
-            lambda c, f=first, n=levels, x=corner.x: c.level < f + n and _touches(cut, c, x),
+            lambda c, f=first, n=levels, x=corner.ends: c.level < f + n and _touches(cut, c, x),
         )
     return frozenset(c for c in graded(leaves) if cut.kind(c) != "outside")
 
 
-def _touches(cut: CutCells, cell: Cell, x: Array) -> bool:
+def _touches(cut: CutCells, cell: Cell, ends: Float[Array, "2 d"]) -> bool:
+    """Whether a cell has a point in common with an edge, or with a point."""
     lower, upper = cut.grid.box(cell)
     near = 1e-9 * (upper - lower)
-    return bool(((x >= lower - near) & (x <= upper + near)).all())
+    start, along = ends[0], ends[1] - ends[0]
+    moves = np.abs(along) > near
+    if not ((start >= lower - near) & (start <= upper + near))[~moves].all():
+        return False
+    part = np.stack([lower - near - start, upper + near - start])[:, moves] / along[moves]
+    first, last = part.min(axis=0).max(initial=0.0), part.max(axis=0).min(initial=1.0)
+    return bool(first <= last)
 
 
 # Data.
@@ -223,7 +290,9 @@ def _for_fields(
         return leaves
     if len(leaves) == 1:
         (cell,) = leaves
-        degree = _sufficient(cut, cell, fields, None, tolerance, TRIED_ALONE)
+        most = MOST_ALONE[len(cut.grid.counts)]
+        tried = tuple(degree for degree in TRIED_ALONE if degree <= most)
+        degree = _sufficient(cut, cell, fields, None, tolerance, tried)
         if degree is not None:
             return {cell: max(degree, leaves[cell])}
     known: dict[Cell, Float[Array, "k _p"]] = {}
@@ -237,7 +306,7 @@ def _for_fields(
             enough = _least(known[cell], sizes, goal * _allowed(fields, known[cell]), MOST_DEGREE)
             if enough is not None:
                 finer[cell] = max(degree, enough)
-            elif float(np.max(cut.grid.edges(cell))) > resolved:
+            elif cut.divisible and float(np.max(cut.grid.edges(cell))) > resolved:
                 finer |= dict.fromkeys(cell.children, degree)
             else:  # a jump, which no degree resolves
                 finer[cell] = degree
@@ -437,30 +506,34 @@ def by_errors(
             finer[cell] = degree
             continue
         if len(leaves) == 1:
-            higher = _higher_alone(degree, error / goal, decay)
+            most = MOST_ALONE[len(cell.place)]
+            higher = _higher_alone(degree, error / goal, decay, most)
+            if higher is None and not cut.divisible:
+                higher = min(degree + 2, most)
         else:
-            higher = _higher(degree, error / goal, decay)
+            higher = _higher(degree, error / goal, decay, MOST_GAINED[len(cell.place)])
         if higher is not None:
             finer[cell] = higher
             continue
         parts = cell.children
         if error > 2.0 ** (degree + 1) * goal:  # more than halving a cell can gain
             parts = [part for child in parts for part in child.children]
-        finer |= dict.fromkeys(parts, min(degree, MOST_DEGREE))
+        lower = 1 if len(cell.place) == 3 and decay > SMOOTH else 0
+        finer |= dict.fromkeys(parts, max(min(degree, MOST_DEGREE) - lower, LEAST_DEGREE))
     return balanced(cut, finer)
 
 
-def _higher(degree: int, excess: float, decay: float) -> int | None:
+def _higher(degree: int, excess: float, decay: float, gained: int) -> int | None:
     """The degree that removes a patch's excess of error; None if splitting it promises more."""
     more = math.ceil(math.log(excess) / -math.log(min(max(decay, 1e-3), 0.99)))
     if decay < SMOOTH and degree < MOST_DEGREE and more <= 8:
-        return min(degree + max(1, min(more, 4)), MOST_DEGREE)
+        return min(degree + max(1, min(more, gained)), MOST_DEGREE)
     return None
 
 
-def _higher_alone(degree: int, excess: float, decay: float) -> int | None:
+def _higher_alone(degree: int, excess: float, decay: float, most: int) -> int | None:
     """The same for a patch that is the whole domain, where a higher degree costs little."""
     more = 1 + math.ceil(math.log(excess) / -math.log(min(max(decay, 1e-3), 0.99)))
-    if decay < SMOOTH_ALONE and degree + more <= MOST_ALONE:
+    if decay < SMOOTH_ALONE and degree + more <= most:
         return degree + min(more, MOST_MORE)
     return None

@@ -15,9 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from tengbc.geometry import quadrature
+from tengbc.geometry import convex, quadrature
+from tengbc.patches import solids
 from tengbc.patches.cells import Cell
 from tengbc.patches.cutting import NEAR, CutCells, Piece
+from tengbc.patches.solids import SolidPiece
 
 Array = np.ndarray
 Rule = tuple[Float[Array, "q d"], Float[Array, " q"]]
@@ -43,8 +45,10 @@ def gauss(count: int) -> tuple[Float[Array, " q"], Float[Array, " q"]]:
     return quadrature.interval(2 * count - 2)
 
 
-def on_piece(piece: Piece, count: int) -> tuple[Array, Array, Array]:
+def on_piece(piece: Piece | SolidPiece, count: int) -> tuple[Array, Array, Array]:
     """Nodes, normals and weights on a piece of boundary; a point in one dimension."""
+    if isinstance(piece, SolidPiece):
+        return piece.rule(count)
     if piece.is_point:
         x, normal = piece.face.place(np.zeros((1, 0)))
         return x, normal, np.ones(1)
@@ -59,6 +63,13 @@ def on_segment(start: Array, end: Array, count: int) -> Rule:
     return start + s[:, None] * (end - start), w * float(np.linalg.norm(end - start))
 
 
+def on_side(corners: Float[Array, "k d"], count: int) -> Rule:
+    """Nodes and weights on a part of a cell's side: a flat box by two corners, or a polygon."""
+    if len(corners) == 2:
+        return convex.on_box(corners[0], corners[1], 2 * count - 1)
+    return convex.on_polygon(corners, 2 * count - 1)
+
+
 def inside(cut: CutCells, cell: Cell, count: int, depth: int = 0) -> Rule:
     """A rule for what the domain leaves of a cell, exact for polynomials of degree 2·count − 1."""
     lower, upper = cut.grid.box(cell)
@@ -68,6 +79,8 @@ def inside(cut: CutCells, cell: Cell, count: int, depth: int = 0) -> Rule:
     if kind == "whole":
         s, w = quadrature.product([gauss(count)] * len(lower))
         return lower + s * (upper - lower), w * float(np.prod(upper - lower))
+    if len(lower) == 3 and cut.divisible:
+        return solids.gauss(cut.convex_parts(cell), count)
     alone = cut.grid.cells == [cell] and depth == 0
     if alone and getattr(
         cut.domain, "has_rule", True

@@ -14,23 +14,24 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg as sla
 import scipy.sparse as sp
-import scipy.sparse.linalg as spla
 from jaxtyping import Float, Inexact, Int
 
+from tengbc.costs import machine_memory
 from tengbc.errors import ProblemError
 from tengbc.networks.network import Network, Parameters, with_head
 from tengbc.networks.patches import PatchBody
 from tengbc.patches.form import EnergyForm, Loads
 from tengbc.patches.laws import Laws
 from tengbc.pointwise import check_condition, check_finite
+from tengbc.spaces.fronts import Dissection, factorised
 from tengbc.spaces.interface import Arrays
 from tengbc.spaces.weak import AbstractWeakSpace
 
 Array = np.ndarray
 DENSE = 700
 """Up to this many unknowns matrices are dense."""
-MOST_ENTRIES = 60_000_000
-"""Numbers in the factorisations that are kept, about 1 GB."""
+KEPT_SHARE = 0.2
+"""The part of the machine's memory that factorisations may take which are kept."""
 MOST_MATRICES = 8
 MOST_KEPT = 4_000_000
 """Numbers of loads, and of boundary data, that are kept: other marches may take the same steps."""
@@ -227,7 +228,8 @@ class EnergySpace(AbstractWeakSpace):
         known = self._factorisations
         if tau not in known:
             solver, entries = self._factorised(tau)
-            while known and entries + sum(n for _, n in known.values()) > MOST_ENTRIES:
+            room = KEPT_SHARE * machine_memory() / 8
+            while known and entries + sum(n for _, n in known.values()) > room:
                 del known[next(iter(known))]
             known[tau] = solver, entries
         return known[tau][0](right)
@@ -243,9 +245,17 @@ class EnergySpace(AbstractWeakSpace):
         if size <= DENSE:
             factors = sla.lu_factor(matrix.toarray(), overwrite_a=True, check_finite=False)
             return lambda right: sla.lu_solve(factors, right, check_finite=False), size**2
-        options = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0}
-        found = spla.splu(sp.csc_matrix(matrix), options={"SymmetricMode": True}, **options)
-        return lambda right: found.solve(right.astype(matrix.dtype, copy=False)), found.nnz
+        found = factorised(sp.csc_matrix(matrix), self.dissection, self.symmetric)
+        return found.solve, found.entries
+
+    @cached_property
+    def dissection(self) -> Dissection:
+        """In which order unknowns are eliminated, that of patches whatever their degrees."""
+        faces = (*self.patches.inner_faces, *self.patches.interfaces)
+        pairs = [np.stack([f.inner, f.outer], axis=1) for f in faces if f.outer is not None]
+        sizes = self.patches.table.sizes * self.components
+        pairs = np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=int)
+        return Dissection(self.patches.centre, sizes, pairs)
 
     @property
     def by_modes(self) -> bool:
@@ -390,7 +400,7 @@ class EnergySpace(AbstractWeakSpace):
         left, whole = (self._squares(part) for part in (values - form.at_nodes(c), values))
         size, largest = math.sqrt(whole.sum()), np.abs(values).max(axis=0)
         missed = np.flatnonzero(left > (tolerance * size) ** 2).tolist()
-        if tolerance and missed:
+        if tolerance and missed and self.problem.domain.dim < 3:  # jumps lie on lines
             places = form.places
             for patch, head in self.patches.projected(field, missed, tolerance, size, largest):
                 for k in range(self.components):
@@ -425,9 +435,12 @@ def _keep(known: dict[float, Array], t: float, values: Array) -> None:
 
 def _check_forwards(diffusion: Float[Array, "n m d d"], x: Float[Array, "n d"], t: float) -> None:
     """Stop where A has a negative eigenvalue: tr A/d − ‖A − (tr A/d)·1‖/√2 for d = 1 and 2."""
-    mean = np.trace(diffusion, axis1=-2, axis2=-1) / x.shape[1]
-    deviator = diffusion - mean[..., None, None] * np.eye(x.shape[1])
-    lowest = mean - np.linalg.norm(deviator, axis=(-2, -1)) / math.sqrt(2)
+    if x.shape[1] > 2:
+        lowest = np.linalg.eigvalsh((diffusion + np.swapaxes(diffusion, -1, -2)) / 2)[..., 0]
+    else:
+        mean = np.trace(diffusion, axis1=-2, axis2=-1) / x.shape[1]
+        deviator = diffusion - mean[..., None, None] * np.eye(x.shape[1])
+        lowest = mean - np.linalg.norm(deviator, axis=(-2, -1)) / math.sqrt(2)
     point, component = np.unravel_index(np.argmin(lowest), lowest.shape)
     if lowest[point, component] < -ROUND_OFF * np.abs(diffusion).max():
         where = ", ".join(f"{coordinate:.6g}" for coordinate in x[point])

@@ -3,7 +3,7 @@
 | strategy | what it is | taken by itself |
 | --- | --- | --- |
 | deformed-waves | waves that follow fronts on a periodic box, explicit in time | nonlinear equations of at most second order on periodic boxes of up to three dimensions |
-| local-features | polynomials on patches that the domain cuts, coupled in the energy metric | equations of at most second order on domains of one or two dimensions with a boundary |
+| local-features | polynomials on patches that the domain cuts, coupled in the energy metric | equations of at most second order on domains of up to three dimensions with a boundary, flat faces or a ball |
 | moving-features | waves and points that follow a front along an interval | other nonlinear equations on an interval |
 | frozen-features | one basis of waves chosen by the initial values, implicit in time | everything else |
 | paper | the published method: a deep network, all of whose parameters march | never: `strategy="paper"`, or `preset="paper"` |

@@ -12,6 +12,7 @@ from typing import final
 import numpy as np
 from jaxtyping import Bool, Float
 
+from tengbc import costs
 from tengbc.costs import Cost
 from tengbc.equations.local import needed_derivatives
 from tengbc.errors import UsageError
@@ -24,7 +25,7 @@ from tengbc.patches.cells import Cell
 from tengbc.patches.cutting import CutCells
 from tengbc.patches.form import Coefficients
 from tengbc.patches.laws import Laws
-from tengbc.patches.library import cells_of, form_over
+from tengbc.patches.library import can_be_covered, cells_of, form_over
 from tengbc.problem import Problem
 from tengbc.schemes.radau import RadauIIA
 from tengbc.solver.compatibility import at_interfaces
@@ -84,8 +85,9 @@ LEAST_WORK, WORK_OF_A_PAIR = 2e9, 1e5
 pair of its unknowns (matrices, their modes, and all that is not floating-point)."""
 FAINTEST = 1e-150
 """Of a field that has fallen below this no digit is known: its squares are no numbers."""
-MOST_UNKNOWNS = 40_000
-"""With more unknowns than this a resolution is not tried."""
+DIGITS = "the number of digits that rtol asks for"
+MOST_WORK = 1e13
+"""A resolution whose factors take more multiplications, some ten minutes, is not tried."""
 
 
 @dataclass(frozen=True)
@@ -117,21 +119,25 @@ class LocalFeatures(AbstractStrategy):
     knows_regions = True
 
     def applies(self, problem: Problem) -> Applies:
-        if problem.domain.periodic or problem.domain.dim > 2:
-            return Applies(False, "patches cover domains with a boundary in one or two dimensions")
+        if problem.domain.periodic or problem.domain.dim > 3:
+            return Applies(False, "patches cover domains with a boundary in up to three dimensions")
+        if problem.domain.dim == 3 and not can_be_covered(problem.domain):
+            return Applies(False, "its curved faces cannot be cut into patches")
         try:
             for equation in problem.equations:
                 needed_derivatives(equation, problem.domain.dim, problem.shape)
         except UsageError:
             return Applies(False, "the equation has derivatives of third order or more")
         refusal = _laws(problem).refusal
-        return Applies(not refusal, refusal or "a second-order equation in one or two dimensions")
+        return Applies(not refusal, refusal or "a second-order equation with a boundary")
 
     def first(self, task: Task) -> PatchResolution:
         work, tolerance = _workshop(task), task.tolerance
         leaves = work.first_leaves(task)
         share = STEP_SHARES[self.stages(task)]
-        return PatchResolution(tuple(sorted(leaves.items())), share * tolerance)
+        found = PatchResolution(tuple(sorted(leaves.items())), share * tolerance)
+        costs.check_memory(_memory(task.problem, found), DIGITS)
+        return found
 
     def companions(self, answer: Solved) -> dict[str, PatchResolution]:
         """The same steps with two degrees less on each patch, and longer steps in that space.
@@ -215,11 +221,10 @@ class LocalFeatures(AbstractStrategy):
         leaves = work.refined(task, resolution)
         share = 1.0 if leaves != dict(resolution.leaves) else SHORTER
         finer = PatchResolution(tuple(sorted(leaves.items())), share * resolution.step_tolerance)
-        size = _unknowns(task.problem.domain.dim, finer) * (task.problem.components or 1)
-        return finer if size <= MOST_UNKNOWNS else None
+        return finer if _affordable(task.problem, finer) else None
 
     def work_ratio(self, task: Task, solved: Solved, resolution: PatchResolution) -> float:
-        """Sparse factors go with n in one dimension and n³ᐟ² in two; steps with their errors."""
+        """Sparse factors go with n, n³ᐟ² and n² in one to three dimensions; steps with errors."""
         dim, order = task.problem.domain.dim, self.stages(task) + 1
         unknowns = [_unknowns(dim, one) for one in (resolution, solved.resolution)]
         errors = solved.resolution.step_tolerance / resolution.step_tolerance
@@ -234,8 +239,7 @@ class LocalFeatures(AbstractStrategy):
         first = self.first(Task.of(problem, options, t_end))
         unknowns = _unknowns(problem.domain.dim, first) * (problem.components or 1)
         work = LEAST_WORK + WORK_OF_A_PAIR * unknowns**2
-        digits = "the number of digits that rtol asks for"
-        return Cost(work / speed, 4e8, digits, foreseeable=len(first.leaves) == 1)
+        return Cost(work / speed, 4e8, DIGITS, foreseeable=len(first.leaves) == 1)
 
 
 class _Workshop:
@@ -446,6 +450,25 @@ def _smooth(task: Task) -> bool:
 def _unknowns(dim: int, resolution: PatchResolution) -> int:
     """Unknowns of one component."""
     return sum(polynomials.count(dim, degree) for _, degree in resolution.leaves)
+
+
+def _sizes(problem: Problem, resolution: PatchResolution) -> tuple[int, int, int]:
+    """Dimension, patches, and features of each: as many as make the same squares together."""
+    dim = problem.domain.dim
+    squares = [polynomials.count(dim, degree) ** 2 for _, degree in resolution.leaves]
+    return dim, len(squares), round(math.sqrt(sum(squares) / len(squares)))
+
+
+def _memory(problem: Problem, resolution: PatchResolution) -> float:
+    """Bytes that a resolution takes."""
+    return costs.patch_memory(*_sizes(problem, resolution), problem.components or 1)
+
+
+def _affordable(problem: Problem, resolution: PatchResolution) -> bool:
+    """Whether a resolution fits into this machine, and does not take all day."""
+    dim, patches, features = _sizes(problem, resolution)
+    work = costs.factor_work(dim, patches, features * (problem.components or 1))
+    return work <= MOST_WORK and _memory(problem, resolution) <= costs.machine_memory()
 
 
 def _laws(problem: Problem) -> Laws:
