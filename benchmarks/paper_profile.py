@@ -21,6 +21,7 @@ from tengbc.journal import NO_JOURNAL
 from tengbc.lstsq import ConjugateGradients, spectrum
 from tengbc.options import options
 from tengbc.projection import Collocation, SubsetProjection, subset
+from tengbc.projection.collocation import unit_lengths
 from tengbc.solver.march import Plan
 from tengbc.solver.strategies.base import Task
 from tengbc.solver.strategies.paper import Paper
@@ -38,6 +39,7 @@ def main(name: str = "heat-dirichlet", steps: str = "20") -> None:
     task = Task(tb.problems.get(name), given, 1.0, {}, {}, lambda *_: None, NO_JOURNAL)
     plan = Paper().discretise(task, None)
     assert isinstance(plan.space, NetworkSpace)
+    assert isinstance(plan.space.collocation, Collocation)
     _iteration(plan.space.collocation, plan.start.theta)
     _march(plan, plan.space.collocation, int(steps))
 
@@ -52,7 +54,9 @@ def _iteration(collocation: Collocation, theta: np.ndarray) -> None:
     gram = ConjugateGradients(columns, residual)
     parts: dict[str, Callable[[], object]] = {
         "columns of the Jacobian": lambda: collocation.columns(theta, t, active),
-        "their lengths, scaling": lambda: columns / subset._lengths(columns)[:, None],
+        "their lengths, scaling": lambda: (
+            columns / unit_lengths(np.linalg.norm(columns, axis=1))[:, None]
+        ),
         "Gram matrix": lambda: ConjugateGradients(columns, residual),
         "solution behind it": lambda: gram.solve(PAPER.cutoff),
         "singular values": lambda: spectrum(columns, residual),

@@ -1,7 +1,9 @@
 """P22: every error class has a test that makes it happen, and says what, why and what to do."""
 
 import time
+from unittest import mock
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from tengbc import errors
 from tengbc.evidence.baselines.fem import BudgetError, solve_fem
 from tengbc.evidence.comparison.trial import OutOfTime, Watch
 from tengbc.journal import Snapshot
+from tengbc.lstsq import blocks
 from tengbc.networks import Parameters
 from tengbc.outcome import Outcome, Result
 from tengbc.runs.checkpoints import Checkpoint, Checkpoints, read
@@ -51,6 +54,17 @@ def out_of_time():
     watch.check()
 
 
+def lost():
+    """An exchange that a process of two does not live to see."""
+
+    def gather(_):
+        raise jax.errors.JaxRuntimeError("Connection closed by peer")
+
+    alone = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("blocks",))
+    with mock.patch.object(blocks, "_between_processes", lambda: (alone, gather)):
+        blocks.gathered(np.zeros(3))
+
+
 CASES = {
     errors.UsageError: lambda path: time_grid(1.0, -1.0),
     errors.ProblemError: lambda path: tb.Problem(tb.Disk(), tb.Heat(1.0), {}, 0.0),
@@ -60,6 +74,7 @@ CASES = {
     errors.ToleranceError: lambda path: frozen(0.05, features=6, rtol=1e-9),
     errors.OutputError: lambda path: RunDirectory(path / "file" / "below"),
     errors.CheckpointError: lambda path: damaged(path),
+    errors.LostProcessError: lambda path: lost(),
     BudgetError: lambda path: solve_fem(tb.problems.get("heat-robin"), dt=0.1, budget=1e-3),
     OutOfTime: lambda path: out_of_time(),
 }
@@ -86,6 +101,6 @@ def test_it_says_what_why_and_what_to_do(kind, tmp_path):
     assert type(error.value) is kind
     assert "\n" not in message and message.endswith((".", "…"))
     assert ";" in message or "," in message
-    assert error.value.exit_code in (2, 3, 4, 5, 6)
+    assert error.value.exit_code in (2, 3, 4, 5, 6, 7)
     if kind in (errors.DivergedError, errors.ToleranceError):
         assert error.value.solution.times[0] == 0.0  # the state so far is there

@@ -10,14 +10,16 @@ from tengbc import conditions, options, schemes
 
 SOURCE = Path(tengbc.__file__).parent
 TREES = {path: ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
-MOST_FILES = 278
+MOST_FILES = 283
 """225 when the engine was rebuilt; since then patches, jumps, reduced spaces, traced programs,
 progress in Python and hp elements came in, then data that are not traced, balances, numbers from
 measurements, free segments, the commands new and doctor, and conjugate gradients; then problems
 named with numbers, and sweeps: their study, processes, table and page; names of components, one
 component of a solution, and tables of initial values; numbers whose squares vanish;
 regions: their geometry, equations, contact and patches, and diffusion in divergence form;
-factors of dense blocks along nested dissection, convex solids, polyhedra and the cells they cut."""
+factors of dense blocks along nested dissection, convex solids, polyhedra and the cells they cut;
+rows in blocks on several devices (blocks, tall least squares, their collocation and space) and the
+processes that share them."""
 
 
 def concrete(package, base):

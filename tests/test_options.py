@@ -20,6 +20,8 @@ COUNTS = {
     "first_iterations",
     "first_subset",
     "fit_iterations",
+    "devices",
+    "blocks",
 }
 REALS = {"dt", "t_end", "rtol", "cutoff", "max_seconds"}
 NAMES = {"preset", "scheme", "activation", "lstsq", "stage_data"}

@@ -2,7 +2,13 @@
 
 import pytest
 
-from tengbc.errors import DivergedError, NonFiniteError, OutputError, ToleranceError
+from tengbc.errors import (
+    DivergedError,
+    LostProcessError,
+    NonFiniteError,
+    OutputError,
+    ToleranceError,
+)
 from tengbc.outcome import Outcome, Result
 
 ERRORS = {
@@ -15,6 +21,7 @@ ERRORS = {
     Outcome.OUT_OF_SPACE: OutputError,
     Outcome.NOT_WRITTEN: OutputError,
     Outcome.TOLERANCE_NOT_REACHED: ToleranceError,
+    Outcome.LOST_PROCESS: LostProcessError,
 }
 
 
@@ -29,4 +36,5 @@ def test_results(outcome):
         assert error is None
     else:
         assert type(error) is kind and str(error) == "because of this."
-        assert error.exit_code == {ToleranceError: 6, OutputError: 5}.get(kind, 3)
+        codes = {ToleranceError: 6, OutputError: 5, LostProcessError: 7}
+        assert error.exit_code == codes.get(kind, 3)

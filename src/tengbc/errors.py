@@ -46,6 +46,12 @@ class ToleranceError(TengbcError):
     exit_code = 6
 
 
+class LostProcessError(TengbcError):
+    """Another process of the same run is gone, so this one cannot go on."""
+
+    exit_code = 7
+
+
 class OutputError(TengbcError, OSError):
     """A file or directory could not be read or written.
 

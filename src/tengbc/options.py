@@ -83,6 +83,13 @@ class Options(BaseModel):
         None, description="What stages ask on the boundary (paper)."
     )
     fit_iterations: Count | None = Field(None, description="Iterations of the initial fit (paper).")
+    devices: Annotated[int, Field(strict=True, ge=1, le=100_000)] | None = Field(
+        None, description="Devices that share the points, those of all processes together."
+    )
+    blocks: Annotated[int, Field(strict=True, ge=1, le=100_000)] | None = Field(
+        None,
+        description="Blocks of points that devices share out; they decide the last digits (8).",
+    )
 
     @field_validator("*", mode="before")
     @classmethod

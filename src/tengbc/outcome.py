@@ -8,6 +8,7 @@ from typing import Literal
 
 from tengbc.errors import (
     DivergedError,
+    LostProcessError,
     NonFiniteError,
     OutputError,
     TengbcError,
@@ -48,6 +49,10 @@ class Outcome(enum.Enum):
     NOT_WRITTEN = (
         *("not written", "doubtful", "Stopped: a file could not be written"),
         *(OutputError, True),
+    )
+    LOST_PROCESS = (
+        *("lost a process", "doubtful", "Stopped: another process was lost"),
+        *(LostProcessError, True),
     )
     INTERRUPTED = "interrupted", "doubtful", "Stopped before the end", None, True, 130
 

@@ -15,7 +15,8 @@ from tengbc.networks import Basis
 from tengbc.networks.network import with_head
 from tengbc.problem import Problem
 from tengbc.projection import Collocation, SubsetProjection
-from tengbc.projection.subset import _lengths, draw_subset
+from tengbc.projection.collocation import unit_lengths
+from tengbc.projection.subset import draw_subset
 from tengbc.solver.sampling import boundary_points
 from tests.projection.cases import SCALAR, collocation, start
 
@@ -181,9 +182,9 @@ def test_a_factorisation_is_used_again_in_its_strong_directions(rows):
 
 
 def test_columns_are_not_lengthened_without_bound():
-    lengths = _lengths(np.array([[3.0, 4.0], [0.0, 0.0], [1e-9, 0.0], [0.0, 0.5]]))
+    lengths = unit_lengths(np.array([5.0, 0.0, 1e-9, 0.5]))
     np.testing.assert_allclose(lengths, [5.0, 5e-3, 5e-3, 0.5])
-    np.testing.assert_array_equal(_lengths(np.zeros((3, 2))), np.ones(3))
+    np.testing.assert_array_equal(unit_lengths(np.zeros(3)), np.ones(3))
 
 
 def test_drawing():

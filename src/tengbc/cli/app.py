@@ -12,6 +12,7 @@ from tengbc.cli.check import check
 from tengbc.cli.compare import compare
 from tengbc.cli.doctor import doctor
 from tengbc.cli.new import new
+from tengbc.cli.processes import leave
 from tengbc.cli.reproduce import reproduce
 from tengbc.cli.results import export, plot, report
 from tengbc.cli.resume import resume
@@ -66,6 +67,11 @@ for command in (plot, export, report, baseline, compare, reproduce, doctor):
 
 def main() -> None:
     """Run the command line and end the process."""
+    leave(_exit_code())
+
+
+def _exit_code() -> int:
+    """Run the command line; what goes wrong becomes a sentence and a code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without ² or ▂ shows ?, not an error
@@ -73,10 +79,12 @@ def main() -> None:
         code = app(standalone_mode=False)
     except TengbcError as error:
         print(f"tengbc: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+        return error.exit_code
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(bool(end.code))
     except (KeyboardInterrupt, typer.Abort):
         print("tengbc: interrupted.", file=sys.stderr)
-        sys.exit(130)
+        return 130
     except Exception as error:
         # Complaints of the parser know how to show themselves; anything else is a mistake of ours.
         complaint, show = getattr(error, "format_message", None), getattr(error, "show", None)
@@ -86,8 +94,8 @@ def main() -> None:
             show()
         else:
             print(f"tengbc: {usage_sentence(complaint())}", file=sys.stderr)
-        sys.exit(2)
-    sys.exit(code if isinstance(code, int) else 0)
+        return 2
+    return code if isinstance(code, int) else 0
 
 
 def usage_sentence(message: str) -> str:

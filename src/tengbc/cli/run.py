@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tengbc.cli.arguments import check_problem, complete_problem, with_options
+from tengbc.cli.processes import Coordinator, Process, Processes, Team, supervised, team_of
 from tengbc.costs import check_options
 from tengbc.options import Options
 from tengbc.outcome import Outcome
@@ -43,6 +44,9 @@ def run(
     print_config: Annotated[
         bool, typer.Option("--print-config", help="Print this command line as a TOML file.")
     ] = False,
+    coordinator: Coordinator = None,
+    processes: Processes = None,
+    process: Process = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
     **options: Any,
@@ -58,10 +62,31 @@ def run(
     if print_config:
         print(to_toml(chosen), end="")
         return
+    meet(chosen, team_of(coordinator, processes, process, chosen.options))
     from tengbc.runs.directory import RunDirectory
 
-    directory = None if chosen.out is None else RunDirectory.create(chosen.out, chosen)
+    out, directory = chosen.out, None
+    if chosen.options.devices is None and out is not None:
+        directory = RunDirectory.create(out, chosen)
+    elif chosen.options.devices is not None:
+        from tengbc.runs.processes import agree, by_first
+
+        agree(chosen)
+        directory = by_first(lambda: None if out is None else RunDirectory.create(out, chosen))
     solve_and_write(chosen, directory, None, quiet, as_json, began)
+
+
+def meet(chosen: Config, team: Team) -> None:
+    """Make devices, and meet the other processes, before anything uses JAX."""
+    if chosen.options.devices is None:
+        return
+    met = supervised(team)
+    from tengbc.runs.processes import join, use_devices
+
+    use_devices(chosen.options.devices, team.processes)
+    if team.processes > 1:
+        join(team.coordinator, team.processes, team.process)
+    met()
 
 
 def solve_and_write(
@@ -80,10 +105,11 @@ def solve_and_write(
     """
     from tengbc.cli.terminal import print_json, print_summary, say
     from tengbc.progress import Bar
+    from tengbc.runs.processes import first
     from tengbc.runs.session import carry_out
 
     imported = time.perf_counter() - began
-    with Bar(quiet) as bar:
+    with Bar(quiet or not first()) as bar:
         ended = carry_out(chosen, directory, before, bar, imported, say, new)
     solution, content = ended.solution, ended.content
     if content is not None:
@@ -96,7 +122,8 @@ def solve_and_write(
         text = f"{solution.result}"
         if solution.result.outcome.resumable and directory is not None:
             text = f"{text.rstrip('.')}; go on with `tengbc resume {directory.path}`."
-        say(text)
+        if first():
+            say(text)
     sys.exit(exit_code(solution.result.outcome, ended.signal))
 
 

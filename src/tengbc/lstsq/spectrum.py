@@ -64,10 +64,14 @@ class Spectrum:
     def again(self, b: Float[Array, " m"], cutoff: float) -> Float[Array, " n"]:
         """x for another right-hand side, VΣ⁻²VᵀAᵀb over the kept directions."""
         b, exponent_right = scaled(b)
+        x = self.by_product(self.transposed @ b, cutoff)
+        return shifted(x, exponent_right - self.exponent)
+
+    def by_product(self, product: Float[Array, " n"], cutoff: float) -> Float[Array, " n"]:
+        """The same, Aᵀb being known: VΣ⁻²Vᵀ(Aᵀb)."""
         rank = self._rank(cutoff)
         kept = self.directions[:, :rank]
-        x = kept @ ((kept.T @ (self.transposed @ b)) / self.singular[:rank] ** 2)
-        return shifted(x, exponent_right - self.exponent)
+        return kept @ ((kept.T @ product) / self.singular[:rank] ** 2)
 
     def _rank(self, cutoff: float) -> int:
         largest = self.singular[0] if self.singular.size else 0.0
@@ -96,11 +100,15 @@ def _by_qr_and_svd(transposed: Array, b: Array):
     workspace = int(geqrf_lwork(m, n + 1)[0])
     # The transpose of a C-ordered array is what Fortran wants: no copy is made here.
     factor = geqrf(stacked.T, lwork=workspace, overwrite_a=1)[0]
-    triangle = np.triu(factor[: min(m, n + 1)])
-    k = min(m, n)
+    return of_triangle(np.triu(factor[: min(m, n + 1)]), n)
+
+
+def of_triangle(triangle: Float[Array, "k w"], n: int):
+    """Singular values, V, Uᵀb and what is left, from the triangle of [A | b]."""
+    k = min(len(triangle), n)
     left, singular, right = _svd(triangle[:k, :n])
     coefficients = left.T @ triangle[:k, n]
-    outside = abs(float(triangle[n, n])) if m > n else 0.0
+    outside = abs(float(triangle[n, n])) if len(triangle) > n else 0.0
     return singular, right.T, coefficients, outside
 
 

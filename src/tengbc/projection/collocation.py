@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from tengbc.geometry.points import BoundaryPoints, Points
+from tengbc.lstsq import ConjugateGradients, Spectrum, spectrum
 from tengbc.networks import Network, Parameters
 from tengbc.pointwise import check_finite
 from tengbc.problem import Problem
@@ -27,6 +28,10 @@ CHUNK = 4096
 """Points handled at once where intermediate results are many times larger than the outcome."""
 BLOCK = 32
 """Columns made at once from their activations and signals."""
+FACTORISATIONS = {"svd": spectrum, "gram": ConjugateGradients}
+"""Singular values that are cut off, or the Gram matrix and damping, several times faster."""
+SHORTEST = 1e-3
+"""Columns shorter than this part of the longest are not lengthened to one."""
 
 
 class Collocation:
@@ -98,6 +103,18 @@ class Collocation:
                 check_finite(f"The condition on {points.segment}", g, points.x, t)
         return found
 
+    def sampled(self, function: Callable[[Points], Float[Array, "n m"]]) -> Float[Array, "n m"]:
+        """A function at the interior points."""
+        return function(self.interior)
+
+    def inside_size(self, values: Float[Array, "n m"]) -> float:
+        """The root mean square of values at the interior points."""
+        return root_mean_square(values)
+
+    def boundary_sizes(self, theta: Float[Array, " p"], t: float) -> list[float]:
+        """The root mean square of what is left of each condition."""
+        return [root_mean_square(g) for g in self.boundary_residual(theta, t)]
+
     def norm(self, values: Float[Array, "n m"]) -> float:
         """The L² norm over the domain of values at the interior points."""
         return float(np.linalg.norm(self.scale[: self.interior_rows] * values.ravel()))
@@ -112,6 +129,24 @@ class Collocation:
         found = self.boundary_residual(theta, t)
         outside = [(w - g).ravel() for w, g in zip(self.wanted, found, strict=True)]
         return self.scale * np.concatenate([inside, *outside])
+
+    def size(self, residual: Float[Array, " r"]) -> float:
+        """The norm of a residual."""
+        return float(np.linalg.norm(residual))
+
+    def linearised(
+        self,
+        theta: Float[Array, " p"],
+        t: float,
+        active: Int[Array, " k"],
+        residual: Float[Array, " r"],
+        method: str,
+    ) -> tuple[Float[Array, " k"], Spectrum | ConjugateGradients]:
+        """The lengths of the active columns, and the problem with columns of length one."""
+        columns = self.columns(theta, t, active)
+        lengths = unit_lengths(np.linalg.norm(columns, axis=1))
+        columns /= lengths[:, None]
+        return lengths, FACTORISATIONS[method](columns, residual)
 
     def columns(
         self, theta: Float[Array, " p"], t: float, active: Int[Array, " k"]
@@ -186,6 +221,17 @@ class Collocation:
         with jax.enable_x64(True):
             # A NumPy number and Python's own would be two programs.
             return np.asarray(function(theta, x, *map(float, arguments)))
+
+
+def unit_lengths(lengths: Float[Array, " k"]) -> Float[Array, " k"]:
+    """Norms of columns, none so small beside the largest that its parameter would run away."""
+    largest = lengths.max(initial=0.0)
+    return np.maximum(lengths, SHORTEST * largest) if largest > 0 else np.ones(len(lengths))
+
+
+def root_mean_square(values: Float[np.ndarray, "..."]) -> float:
+    """√(mean of squares); zero of nothing."""
+    return float(np.sqrt(np.mean(np.square(values)))) if values.size else 0.0
 
 
 def _over_points(function: Callable, extra: int) -> Callable:

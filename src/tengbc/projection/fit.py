@@ -8,8 +8,11 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
+from tengbc.projection.blocked import BlockedCollocation
 from tengbc.projection.collocation import Collocation
 
+AnyCollocation = Collocation | BlockedCollocation
+"""The rows of a problem, on one host or in blocks on several devices."""
 MOST_PASSES = 30
 """Iterations on a remainder that depends on u, before the fit is given up."""
 
@@ -78,7 +81,7 @@ class Projection(Protocol):
     def fit(
         self,
         theta: Float[np.ndarray, " p"],
-        collocation: Collocation,
+        collocation: AnyCollocation,
         target: Float[np.ndarray, "n m"],
         t: float,
         key: tuple[int, ...],
@@ -88,21 +91,16 @@ class Projection(Protocol):
         ...
 
 
-def root_mean_square(values: Float[np.ndarray, "..."]) -> float:
-    """√(mean of squares); zero of nothing."""
-    return float(np.sqrt(np.mean(np.square(values)))) if values.size else 0.0
-
-
 def fit_quantities(
-    fits: Sequence[Fit], segments: Sequence[str], residuals: Sequence[Float[np.ndarray, "..."]]
+    fits: Sequence[Fit], segments: Sequence[str], sizes: Sequence[float]
 ) -> dict[str, float]:
-    """What the fits of a step were like, and what is left of each condition."""
-    boundary = zip(segments, residuals, strict=True)
+    """What the fits of a step were like, and the size of what is left of each condition."""
+    boundary = zip(segments, sizes, strict=True)
     return {
         "fit_residual": fits[-1].misfit,
         "rank": fits[-1].rank,
         "condition": fits[-1].condition,
         "accepted": sum(fit.iterations for fit in fits),
         "rejected": sum(fit.rejected for fit in fits),
-        **{f"boundary_{name}": root_mean_square(residual) for name, residual in boundary},
+        **{f"boundary_{name}": size for name, size in boundary},
     }

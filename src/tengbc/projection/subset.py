@@ -1,22 +1,15 @@
 """The paper's projection: random parameter subsets, truncated singular values, few iterations."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float
 
 from tengbc.defaults import PAPER
 from tengbc.errors import NonFiniteError
-from tengbc.lstsq import ConjugateGradients, spectrum
-from tengbc.projection.collocation import Collocation
-from tengbc.projection.fit import Fit
+from tengbc.projection.fit import AnyCollocation, Fit
 
 Array = np.ndarray
-FACTORISATIONS = {"svd": spectrum, "gram": ConjugateGradients}
-"""Singular values that are cut off, or the Gram matrix and damping, several times faster."""
-SHORTEST = 1e-3
-"""Columns shorter than this part of the longest are not lengthened to one."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +44,7 @@ class SubsetProjection:
     def fit(
         self,
         theta: Float[Array, " p"],
-        collocation: Collocation,
+        collocation: AnyCollocation,
         target: Float[Array, "n m"],
         t: float,
         key: tuple[int, ...],
@@ -61,23 +54,27 @@ class SubsetProjection:
 
         `key` (seed, step, stage) names the random subsets: no generator state is carried.
         """
-        state = _Iterate(theta, collocation.residual(theta, target, t))
+
+        def iterate(theta: Float[Array, " p"]) -> _Iterate:
+            residual = collocation.residual(theta, target, t)
+            return _Iterate(theta, residual, collocation.size(residual))
+
+        state = iterate(theta)
         start = state.size
         rank, condition, accepted, rejected = 0, 1.0, 0, 0
         for iteration in range(self.first_iterations if first else self.iterations):
             count = self.first_subset if first and iteration == 0 else self.subset
             active = draw_subset(len(theta), count, (*key, iteration))
-            columns = collocation.columns(state.theta, t, active)
-            lengths = _lengths(columns)
-            columns /= lengths[:, None]
-            factored = FACTORISATIONS[self.method](columns, state.residual)
+            lengths, factored = collocation.linearised(
+                state.theta, t, active, state.residual, self.method
+            )
 
             def lower(state: _Iterate, x: Array, active=active, lengths=lengths) -> _Iterate | None:
                 """The state after a step, None unless the true residual falls."""
                 trial = state.theta.copy()
                 trial[active] += x / lengths
                 try:
-                    found = _Iterate(trial, collocation.residual(trial, target, t))
+                    found = iterate(trial)
                 except NonFiniteError:  # the step went too far; at θ itself all was finite
                     return None
                 return found if found.size < state.size else None
@@ -103,21 +100,11 @@ class SubsetProjection:
 
 @dataclass(frozen=True)
 class _Iterate:
-    """θ and its residual."""
+    """θ, its residual, and the norm of that."""
 
     theta: Float[Array, " p"]
     residual: Float[Array, " r"]
-
-    @cached_property
-    def size(self) -> float:
-        return float(np.linalg.norm(self.residual))
-
-
-def _lengths(columns: Float[Array, "k r"]) -> Float[Array, " k"]:
-    """The columns' norms, none so small beside the largest that its parameter would run away."""
-    lengths = np.linalg.norm(columns, axis=1)
-    largest = lengths.max(initial=0.0)
-    return np.maximum(lengths, SHORTEST * largest) if largest > 0 else np.ones(len(lengths))
+    size: float
 
 
 def draw_subset(total: int, count: int, key: tuple[int, ...]) -> Array:

@@ -34,9 +34,10 @@ class Config:
     def hash(self) -> str:
         """The identity of the run: the options and the problem, with the text of its file.
 
-        How long a session may take is no part of it.
+        How long a session may take is no part of it, nor how many devices share the blocks.
         """
-        content = self.options.model_dump(mode="json", exclude={"max_seconds"})
+        content = self.options.model_dump(mode="json", exclude={"max_seconds", "devices"})
+        content |= {"in_blocks": self.options.devices is not None}
         where = address(self.problem)
         content |= {"problem": where.call}
         if where.path is not None:

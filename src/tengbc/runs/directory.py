@@ -56,9 +56,8 @@ class RunDirectory:
     @classmethod
     def open(cls, path: Path) -> tuple[RunDirectory, Config]:
         """The directory of an earlier run, and what that run was asked for."""
-        if not (path / "options.toml").is_file():
-            raise UsageError(f"{path} holds no run, for it has no options.toml; check the path.")
-        return cls(path), read_options(path)
+        chosen = read_run(path)
+        return cls(path), chosen
 
     @classmethod
     def take(cls, path: Path, chosen: Config) -> RunDirectory:
@@ -175,6 +174,13 @@ def write_summary(directory: Path, content: dict[str, Any]) -> Path:
 def read_options(path: Path) -> Config:
     """The configuration that a run directory holds."""
     return config(read_config(path / "options.toml"))
+
+
+def read_run(path: Path) -> Config:
+    """The same, where there has to be a run."""
+    if not (path / "options.toml").is_file():
+        raise UsageError(f"{path} holds no run, for it has no options.toml; check the path.")
+    return read_options(path)
 
 
 def read_summary(path: Path) -> dict[str, Any] | None:

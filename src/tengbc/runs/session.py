@@ -18,6 +18,7 @@ from tengbc.runs.checkpoint_journal import CheckpointJournal
 from tengbc.runs.checkpoints import Checkpoint
 from tengbc.runs.config import Config
 from tengbc.runs.directory import RunDirectory, write_summary
+from tengbc.runs.processes import Follower, first, shared
 from tengbc.runs.signals import SignalWatch
 from tengbc.solution import Solution
 from tengbc.solution.measure import Errors
@@ -66,8 +67,10 @@ def carry_out(
         for finding in examine(problem, chosen.options, thorough=False):
             if finding.level == "error":
                 raise finding.error or ProblemError(finding.text)
-            if finding.level == "warning":
+            if finding.level == "warning" and first():
                 warn(finding.text)
+        if not first():
+            return run_following(problem, chosen, before)
         if directory is None:
             return run_plainly(problem, chosen, progress, imported)
         return run_in_directory(problem, chosen, directory, before, progress, imported)
@@ -77,12 +80,21 @@ def run_plainly(problem: Problem, chosen: Config, progress: Progress, imported: 
     """A run without a directory: nothing is written; a signal ends it with what there is."""
     began, choices = time.perf_counter(), _choices(chosen, imported)
     with SignalWatch() as watch:
-        journal = NoJournal(lambda: watch.stopping)
+        journal = shared(NoJournal(lambda: watch.stopping))
         solution = solve(problem, throw=False, progress=progress, journal=journal, **choices)
     errors = measure(solution)
     spent = {"import": imported, "total": imported + time.perf_counter() - began}
     content = summary(solution, errors, spent)
     return Ended(solution, errors, content, signal=watch.received)
+
+
+def run_following(problem: Problem, chosen: Config, before: Checkpoint | None) -> Ended:
+    """The part of a process that does not write: it solves along with the first."""
+    with SignalWatch() as watch:
+        journal = shared(Follower(before, lambda: watch.stopping))
+        choices = _choices(chosen, 0.0)
+        solution = solve(problem, throw=False, progress=False, journal=journal, **choices)
+    return Ended(solution, signal=watch.received)
 
 
 def run_in_directory(
@@ -113,7 +125,9 @@ def run_in_directory(
     directory.log("begins anew" if before is None else "goes on from a checkpoint")
     with watch:  # to the very end: a signal while the results are written does not cost them
         choices = _choices(chosen, imported)
-        solution = solve(problem, throw=False, progress=progress, journal=journal, **choices)
+        solution = solve(
+            problem, throw=False, progress=progress, journal=shared(journal), **choices
+        )
         outcome = solution.result.outcome
         if outcome in (Outcome.INTERRUPTED, Outcome.OUT_OF_TIME):
             journal.close()

@@ -105,7 +105,7 @@ class BackwardDifferences(AbstractScheme):
             for _ in range(MOST_PASSES):
                 inside, outside = space.remainder(c, then)
                 new = space.solve(tau, known + tau * inside, outside)
-                change, size = (np.linalg.norm(space.rows(v)) for v in (new - c, new))
+                change, size = (space.rows_norm(v) for v in (new - c, new))
                 c = new
                 if not np.isfinite(size) or monitor.hopeless:
                     break

@@ -150,8 +150,8 @@ class RadauIIA(AbstractScheme):
         moved = space.rows(weights @ (heads - space.head(theta)))
         right = gamma * dt * space.rates(theta, t).ravel() + moved
         data = np.zeros(space.remainder(heads[-1], t + dt)[1].shape)
-        found = np.linalg.norm(space.rows(space.solve(gamma * dt, right, data)))
-        size = max(np.linalg.norm(space.rows(c)) for c in (space.head(theta), heads[-1]))
+        found = space.rows_norm(space.solve(gamma * dt, right, data))
+        size = max(space.rows_norm(c) for c in (space.head(theta), heads[-1]))
         return float(found / size) if size > 0 else 0.0
 
     def _propagator(self, space: AbstractLinearisedSpace, dt: float):
@@ -180,7 +180,7 @@ class RadauIIA(AbstractScheme):
             monitor = FixedPoint(self.accuracy, max(self.accuracy, 1e-10))
             for _ in range(MOST_PASSES):
                 new = self._pass(space, c, heads, t, dt)
-                change, size = (np.linalg.norm(space.rows(v)) for v in (new - heads, new))
+                change, size = (space.rows_norm(v) for v in (new - heads, new))
                 if not np.isfinite(size):
                     break
                 heads = new

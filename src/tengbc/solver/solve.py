@@ -16,7 +16,7 @@ from tengbc.progress import shown
 from tengbc.solution import Solution
 from tengbc.solver.examine import check_free, examine
 from tengbc.solver.march import Callback
-from tengbc.solver.strategies import checked_strategy, select_strategy
+from tengbc.solver.strategies import AbstractStrategy, checked_strategy, select_strategy
 from tengbc.solver.strategies.base import Task
 from tengbc.solver.verified import Runner, solve_verified
 from tengbc.threads import blas_threads
@@ -88,7 +88,7 @@ def _solved(
         for finding in examine(problem, chosen, thorough=False):
             if finding.level == "warning":
                 warnings.warn(finding.text, stacklevel=3)
-    with shown(progress) as told, blas_threads(strategy.threads):
+    with shown(progress) as told, blas_threads(_threads(strategy, chosen)):
         solution = solve_verified(
             strategy, problem, chosen, chosen.t_end, told, callbacks, journal, deadline
         )
@@ -103,6 +103,11 @@ def _solved(
         error.solution = solution
         raise error
     return solution
+
+
+def _threads(strategy: AbstractStrategy, chosen: Options) -> int | None:
+    """One where rows are in blocks: several share a sum out in an order of their own."""
+    return strategy.threads if chosen.devices is None else 1
 
 
 def solve_once(problem: Problem, chosen: Options, progress: Progress) -> Solution:

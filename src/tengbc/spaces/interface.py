@@ -108,6 +108,10 @@ class AbstractLinearisedSpace(AbstractSpace):
     def rows(self, c: Float[Array, "... n"]) -> Float[Array, "... i"]:
         """What u contributes to the interior rows of a stage; its norm is that of u."""
 
+    def rows_norm(self, c: Float[Array, "... n"]) -> float:
+        """The norm of `rows`, over all of them wherever they are."""
+        return float(np.linalg.norm(self.rows(c)))
+
     @abc.abstractmethod
     def linearise(self, t: float, c: Float[Array, " n"]) -> None:
         """Take the matrices L̄ and B̄ around time t and state c."""

@@ -23,7 +23,8 @@ from tengbc.networks import Network
 from tengbc.pointwise import check_finite
 from tengbc.problem import Problem
 from tengbc.projection import Collocation, Fit
-from tengbc.projection.fit import MOST_PASSES, FixedPoint, fit_quantities, root_mean_square
+from tengbc.projection.collocation import root_mean_square
+from tengbc.projection.fit import MOST_PASSES, FixedPoint, fit_quantities
 from tengbc.spaces.interface import AbstractLinearisedSpace, Arrays
 from tengbc.spaces.operators import LinearisedOperators
 
@@ -208,7 +209,8 @@ class LinearSpace(AbstractLinearisedSpace):
         self, theta: Float[Array, " p"], t: float, fits: Sequence[Fit]
     ) -> dict[str, float]:
         segments = [points.segment for points in self.collocation.boundary]
-        return fit_quantities(fits, segments, self.boundary_residual(theta, t))
+        sizes = [root_mean_square(g) for g in self.boundary_residual(theta, t)]
+        return fit_quantities(fits, segments, sizes)
 
     def boundary_residual(self, theta: Float[Array, " p"], t: float) -> list[Float[Array, "..."]]:
         """g(u_θ) on each boundary segment at time t."""

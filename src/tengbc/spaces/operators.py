@@ -7,6 +7,8 @@ its source) is found here, and so is everything that is compiled for it.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +17,7 @@ from jaxtyping import Float
 
 from tengbc.equations.local import local_rate, needed_derivatives
 from tengbc.errors import UsageError
+from tengbc.geometry.points import BoundaryPoints, Points
 from tengbc.networks import Network, Parameters
 from tengbc.pointwise import check_condition, check_finite
 from tengbc.problem import Problem
@@ -22,6 +25,40 @@ from tengbc.projection.collocation import Collocation
 from tengbc.structure import structure
 
 Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class LinearStructure:
+    """What of equation and conditions is a matrix that stays, and what else stays as it is."""
+
+    rates_are_matrix: bool
+    conditions_are_matrix: bool
+    affine_conditions: list[bool]
+    source_is_constant: bool
+    data_are_constant: bool
+
+
+def linear_structure(
+    problem: Problem, interior: Points, boundary: Sequence[BoundaryPoints]
+) -> LinearStructure:
+    """Found from the laws alone, at one point of each kind."""
+    equation = structure(problem.equation.rhs, problem.shape, interior.x[0])
+    conditions = [
+        structure(
+            problem.conditions[points.segment].residual,
+            problem.shape,
+            points.x[0],
+            points.normal[0],
+        )
+        for points in boundary
+    ]
+    return LinearStructure(
+        equation.affine and equation.constant_matrix,
+        all(law.affine and law.constant_matrix for law in conditions),
+        [law.affine for law in conditions],
+        equation.constant_offset,
+        all(law.constant_offset for law in conditions),
+    )
 
 
 class LinearisedOperators:
@@ -88,22 +125,12 @@ class LinearisedOperators:
         self._data_at = problem.program(("data", *segments), data_at, (None, 0))
 
     def _find_structure(self, collocation: Collocation) -> None:
-        problem, boundary = collocation.problem, collocation.boundary
-        equation = structure(problem.equation.rhs, problem.shape, collocation.interior.x[0])
-        conditions = [
-            structure(
-                problem.conditions[points.segment].residual,
-                problem.shape,
-                points.x[0],
-                points.normal[0],
-            )
-            for points in boundary
-        ]
-        self.rates_are_matrix = equation.affine and equation.constant_matrix
-        self._affine = [law.affine for law in conditions]
-        self.conditions_are_matrix = all(law.affine and law.constant_matrix for law in conditions)
-        self.source_is_constant = equation.constant_offset
-        self.data_are_constant = all(law.constant_offset for law in conditions)
+        found = linear_structure(collocation.problem, collocation.interior, collocation.boundary)
+        self.rates_are_matrix = found.rates_are_matrix
+        self._affine = found.affine_conditions
+        self.conditions_are_matrix = found.conditions_are_matrix
+        self.source_is_constant = found.source_is_constant
+        self.data_are_constant = found.data_are_constant
         self._last_data: tuple[Array, Array] | None = None
         if self.rates_are_matrix and self.source_is_constant:
             self._constant_source = self._source(0.0)

@@ -23,7 +23,7 @@ from tengbc.solver.march import Plan, Trajectory
 from tengbc.solver.sampling import initial_values
 from tengbc.solver.steps import GridSteps, StepGrading, TimeGrid, time_grid
 from tengbc.solver.strategies.base import AbstractStrategy, Blame, Solved, Task
-from tengbc.spaces import LinearSpace, State
+from tengbc.spaces import BlockedLinearSpace, LinearSpace, State
 
 Array = np.ndarray
 GROWTH = 1.5
@@ -165,7 +165,7 @@ class AbstractFeatureStrategy(AbstractStrategy):
         scheme, grid = chosen_scheme(options), resolution.grid(task.t_end)
         points = options.interior_points or round(oversampling(problem) * resolution.features)
         space = self.space(task, resolution, points)
-        target = initial_values(problem, space.collocation.interior)
+        target = space.collocation.sampled(lambda points: initial_values(problem, points))
         if max(task.mismatch.values(), default=0.0) <= COMPATIBLE:
             theta = space.project(space.collocation.parameters.start, target, 0.0).theta
         else:
@@ -184,7 +184,9 @@ class AbstractFeatureStrategy(AbstractStrategy):
         return Plan(space, scheme, steps, State(theta), parameters.network, facts)
 
     @abc.abstractmethod
-    def space(self, task: Task, resolution: FeatureResolution, points: int) -> LinearSpace:
+    def space(
+        self, task: Task, resolution: FeatureResolution, points: int
+    ) -> LinearSpace | BlockedLinearSpace:
         """Features, points and matrices of a resolution."""
 
     @abc.abstractmethod

@@ -11,11 +11,12 @@ from tengbc.lstsq.regularised import RegularisedQR
 from tengbc.networks import Network
 from tengbc.networks.adapt import axes_of_field
 from tengbc.networks.waves import FeatureFamily
+from tengbc.options import Options
 from tengbc.problem import Problem
 from tengbc.schemes import AbstractScheme
 from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.steps import MANY_STEPS, StepGrading
-from tengbc.solver.strategies.base import Applies, Task
+from tengbc.solver.strategies.base import Applies, Task, check_blocks, row_blocks
 from tengbc.solver.strategies.features import (
     RANDOM,
     AbstractFeatureStrategy,
@@ -23,6 +24,7 @@ from tengbc.solver.strategies.features import (
     chosen_scheme,
     smooth_features,
 )
+from tengbc.spaces import BlockedLinearSpace
 from tengbc.spaces.linear import DAMPING, LinearSpace
 
 EXPLICIT_DAMPING = 1e-9
@@ -56,6 +58,11 @@ class FrozenFeatures(AbstractFeatureStrategy):
     name = "frozen-features"
     what = "one basis of waves chosen by the initial values, implicit in time"
     may_grade = True
+    honours = AbstractFeatureStrategy.honours | {"devices", "blocks"}
+
+    def check(self, problem: Problem, options: Options) -> None:
+        super().check(problem, options)
+        check_blocks(options)
 
     def applies(self, problem: Problem) -> Applies:
         return Applies(True, "any equation on any domain, as long as the solution stays smooth")
@@ -85,16 +92,25 @@ class FrozenFeatures(AbstractFeatureStrategy):
             problem.domain, problem.components, resolution.features, resolution.seed
         )
 
-    def space(self, task: Task, resolution: FeatureResolution, points: int) -> LinearSpace:
-        problem, options = task.problem, task.options
+    def space(
+        self, task: Task, resolution: FeatureResolution, points: int
+    ) -> LinearSpace | BlockedLinearSpace:
+        problem, options, blocks = task.problem, task.options, row_blocks(task.options)
         interior = resolution.family.interior(problem.domain, points, resolution.seed)
         count = options.boundary_points or boundary_count(problem, len(interior))
+        network, boundary = (
+            self.network(problem, resolution),
+            boundary_points(problem.domain, count),
+        )
+        damping = EXPLICIT_DAMPING if chosen_scheme(options).explicit else DAMPING
+        if blocks is not None:
+            return BlockedLinearSpace(blocks, problem, network, interior, boundary, damping)
         return LinearSpace(
             problem,
-            self.network(problem, resolution),
+            network,
             interior,
-            boundary_points(problem.domain, count),
-            damping=EXPLICIT_DAMPING if chosen_scheme(options).explicit else DAMPING,
+            boundary,
+            damping=damping,
             many_solves=len(resolution.grid(task.t_end).repeated(MANY_STEPS)) > 0,
         )
 

@@ -14,12 +14,26 @@ from tengbc.networks import Network, Parameters, mlp
 from tengbc.options import Options
 from tengbc.outcome import unwritten
 from tengbc.problem import Problem
-from tengbc.projection import Collocation, SeparableProjection, SubsetProjection
+from tengbc.projection import (
+    AnyCollocation,
+    BlockedCollocation,
+    Collocation,
+    SeparableProjection,
+    SubsetProjection,
+)
 from tengbc.schemes import SCHEMES, AbstractScheme
 from tengbc.solver.march import Plan, Trajectory
 from tengbc.solver.sampling import boundary_points, initial_values
 from tengbc.solver.steps import GridSteps, time_grid
-from tengbc.solver.strategies.base import AbstractStrategy, Applies, Blame, Solved, Task
+from tengbc.solver.strategies.base import (
+    AbstractStrategy,
+    Applies,
+    Blame,
+    Solved,
+    Task,
+    check_blocks,
+    row_blocks,
+)
 from tengbc.solver.strategies.features import COMPILING, keep_every
 from tengbc.spaces import NetworkSpace, State
 
@@ -42,6 +56,7 @@ class Paper(AbstractStrategy):
             *("scheme", "dt", "widths", "activation", "embedding_size", "per_axis"),
             *("interior_points", "boundary_points", "cutoff", "iterations", "subset"),
             *("first_iterations", "first_subset", "lstsq", "stage_data", "fit_iterations"),
+            *("devices", "blocks"),
         }
     )
 
@@ -51,6 +66,12 @@ class Paper(AbstractStrategy):
         return Applies(True, "any problem; taken only if asked for, since it is slow")
 
     def check(self, problem: Problem, options: Options) -> None:
+        check_blocks(options)
+        if options.devices is not None and options.stage_data not in (None, "time"):
+            raise UsageError(
+                f"stage_data is {options.stage_data!r}, which is not shared out to devices; leave "
+                f"out devices, or take 'time'."
+            )
         if not chosen_scheme(options).explicit:
             raise UsageError(
                 f"The strategy {self.name} cannot march with the scheme {options.scheme}, which "
@@ -82,7 +103,11 @@ class Paper(AbstractStrategy):
         else:
             interior = domain.interior(rule="uniform", per_axis=options.per_axis or PAPER.per_axis)
         boundary = boundary_points(domain, options.boundary_points or PAPER.boundary_points)
-        collocation = Collocation(problem, network, interior, boundary)
+        blocks, sampled = row_blocks(options), (problem, network, interior, boundary)
+        if blocks is None:
+            collocation = Collocation(*sampled)
+        else:
+            collocation = BlockedCollocation(blocks, *sampled)
         projection, failure = _projection(options), None
         try:
             theta = _initial_fit(collocation, network, projection, task)
@@ -156,14 +181,14 @@ def _projection(options: Options) -> SubsetProjection:
     return replace(SubsetProjection(), **changes)
 
 
-def _fitted_so_far(collocation: Collocation, task: Task) -> Float[Array, " p"]:
+def _fitted_so_far(collocation: AnyCollocation, task: Task) -> Float[Array, " p"]:
     """The newest parameters of a fit that could not be written down."""
     last = task.stage("initial fit").recall()
     return collocation.parameters.start if last is None else last.arrays["theta"]
 
 
 def _initial_fit(
-    collocation: Collocation, network: Network, projection: SubsetProjection, task: Task
+    collocation: AnyCollocation, network: Network, projection: SubsetProjection, task: Task
 ) -> Float[Array, " p"]:
     """Head exactly, random subsets of the body by damped and accelerated steps, then polished."""
     problem, options, fitted = task.problem, task.options, task.stage("initial fit")
@@ -175,7 +200,7 @@ def _initial_fit(
         if fitted.stopping:  # what there is must do: the march will not begin in this session
             return theta
         fitted.finish(Snapshot({"theta": theta}, finished=True))
-    target = initial_values(problem, collocation.interior)
+    target = collocation.sampled(lambda points: initial_values(problem, points))
     polish = replace(projection, iterations=POLISHING)
     return polish.fit(theta, collocation, target, 0.0, (options.seed, 0, 1)).theta
 
