@@ -3,7 +3,6 @@
 import pytest
 
 from tengbc.projection import Collocation
-from tengbc.solver import verified
 from tengbc.spaces.operators import FeatureDerivatives, LinearisedOperators
 from tests.faults import cases
 
@@ -34,11 +33,5 @@ def workshop():
     once(Collocation, "_compile", rows)
     once(LinearisedOperators, "_compile", lambda each: rows(each.collocation))
     once(FeatureDerivatives, "_compile", lambda each: (id(each.problem), len(each.parameters)))
-    mismatch = verified.initial_mismatch
-    patch.setattr(
-        verified,
-        "initial_mismatch",
-        lambda problem, *a: known.setdefault(id(problem), mismatch(problem, *a)),
-    )
     yield cases.session
     patch.undo()

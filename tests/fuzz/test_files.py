@@ -175,7 +175,7 @@ def test_nothing_in_the_package_can_run_a_file():
         for path in source.rglob("*.py")
         if (match := pattern.search(path.read_text()))
     }
-    assert found == {"cli/arguments.py": "runpy.run"}
+    assert found == {"runs/address.py": "runpy.run"}
 
 
 def test_objects_cannot_be_packed():

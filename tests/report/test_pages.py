@@ -194,7 +194,7 @@ def test_it_opens_where_there_is_something_to_see(heated, tmp_path):
 
 
 def test_an_equation_without_a_known_flux_has_no_balance(tmp_path):
-    equation = tb.Equation(lambda u, x, t: tb.divergence(lambda y: u(y) * tb.gradient(u)(y))(x))
+    equation = tb.Equation(lambda u, x, t: jnp.tanh(tb.laplacian(u)(x)))
     ends = {"left": tb.Neumann(0.0), "right": tb.Neumann(0.0)}
     start = lambda x: 1.0 + 0.1 * jnp.cos(np.pi * x[0])
     solution = tb.solve(tb.Problem(tb.Interval(0, 1), equation, ends, start), 0.01, rtol=1e-3)

@@ -51,6 +51,7 @@ def test_the_papers_preset(paper):
     assert np.linalg.norm(run(X, 0.003) - truth) < 1e-4 * np.linalg.norm(truth)
     assert run.facts == {
         "strategy": "paper",
+        "strategy_in_words": "the published method: a deep network, all of whose parameters march",
         "preset": "paper",
         "rtol": None,
         "scheme": "heun",
