@@ -298,6 +298,13 @@ class _Workshop:
         return self._marched[key]
 
     def first_leaves(self, task: Task) -> dict[Cell, int]:
+        """Leaves that geometry and data ask for; looked for once, as the cost is asked before."""
+        key = "first patches", task.tolerance, task.t_end
+        leaves, self.rough = task.problem.kept(key, lambda: self._first_leaves(task))
+        return dict(leaves)
+
+    def _first_leaves(self, task: Task) -> tuple[dict[Cell, int], bool]:
+        """And whether initial values are zero, or not resolved by them."""
         problem, laws = task.problem, self.laws
         values = initial_values(problem, problem.domain.interior(INITIAL_POINTS))
         fields = [(problem.initial, INITIAL_SHARE)]
@@ -320,8 +327,7 @@ class _Workshop:
             missed = max(missed, refinement.missed(cut, found, problem.initial))
             leaves |= found
         jumps = any(apart[name] > task.tolerance for name in problem.interfaces)
-        self.rough = not np.any(values) or missed > task.tolerance or jumps
-        return leaves
+        return leaves, bool(not np.any(values) or missed > task.tolerance or jumps)
 
     @cached_property
     def coefficients(self) -> Coefficients:

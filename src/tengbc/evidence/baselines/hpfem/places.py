@@ -8,6 +8,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.spatial import KDTree
 
+from tengbc.errors import UsageError
+
 Array = np.ndarray
 SHARES = (1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.2)
 """How far towards the middle of an element a point is moved that lies outside the mesh."""
@@ -32,6 +34,11 @@ def places(mesh: Any, x: Float[Array, "p d"]) -> Any:
             near[axis] = 2 * near[axis] - far[axis]
         found[lost[known]] = near[known]
         lost = lost[~known]
+    if len(lost):
+        raise UsageError(
+            f"{len(lost)} points lie outside the mesh and near no element of it; take a smaller "
+            f"size."
+        )
     return found
 
 
