@@ -61,6 +61,8 @@ class Naming:
         if isinstance(which, int) and not isinstance(which, bool) and which in range(count):
             return which
         known = f"; its names are {', '.join(self.symbols)}" if count > 1 or self.names else ""
+        if isinstance(which, str):
+            raise UsageError(f"The field has no component called {which!r}{known}; choose one.")
         raise UsageError(f"component is {which!r}, but the field has {count}; count from 0{known}.")
 
     @staticmethod

@@ -80,9 +80,9 @@ def test_times_and_components_side_by_side():
 
 
 @pytest.mark.usefixtures("wrong_types")
-def test_a_component_is_a_number():
+def test_a_component_has_a_name_or_a_number():
     u = given(tb.Rectangle(), monomials, np.eye(2), components=2)
-    with pytest.raises(UsageError, match="component is 'u', but the field has 2"):
+    with pytest.raises(UsageError, match="no component called 'u'; its names are"):
         u.plot(0.0, component="u")
 
 
