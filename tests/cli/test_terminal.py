@@ -116,3 +116,12 @@ def test_sparklines():
     long = [1e-12] * 500
     long[377] = 1.0
     assert len(sparkline(long)) == 32 and sparkline(long).count("█") == 1  # peaks are kept
+
+
+def test_a_tolerance_that_holds_from_some_time_on_says_so(solution, monkeypatch):
+    """Else an estimate above what was asked for would stand beside "done"."""
+    text = "the tolerance holds from t = 0.05 on"
+    done = replace(solution, result=Result(Outcome.DONE, text))
+    assert text in shown(done, ERRORS, io.StringIO(), monkeypatch, COLUMNS="120")
+    plain = replace(solution, result=Result(Outcome.DONE))
+    assert "remark" not in shown(plain, ERRORS, io.StringIO(), monkeypatch, COLUMNS="120")

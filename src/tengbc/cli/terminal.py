@@ -62,6 +62,8 @@ def _rows(
             yield f"  at t = {last:g}", f"{error:.2e}"
     if content["error_estimate_max"] is not None:
         yield "estimated error, worst", f"{content['error_estimate_max']:.2e}"
+    if solution.result and solution.result.message:  # from when on the tolerance holds
+        yield "remark", solution.result.message
     what, over_time = "estimate", solution.error_estimate.tolist()
     if errors is not None:
         what, over_time = "error", [error for _, error in errors.by_time]
